@@ -21,8 +21,8 @@ from phoneprov_adapters.security.tokens import JwtTokens
 from phoneprov_adapters.sql import tables
 from phoneprov_adapters.sql.engines.address import PostgresAddress
 from phoneprov_adapters.sql.maintenance import migrate
+from phoneprov_core.kernel.letters import caseless
 from phoneprov_core.people.auth.model import Claims, TokenKind
-from phoneprov_core.people.users.model import folded
 
 KEY = "a key that only ever signs benchmarks: 0123456789"
 PASSWORD = "analytical engine 1843"
@@ -264,6 +264,6 @@ def _people(first: int, end: int) -> Iterator[tuple[Any, ...]]:
         yield (
             *(person(number), "Ada", "Lovelace", name, email, "+44 20 7946 0000", "en"),
             *("London", "GB", "Europe/London", True, None, "192.0.2.1", None, moment),
-            *(moment, moment, None, "192.0.2.1", "192.0.2.1", folded(name), folded(email)),
+            *(moment, moment, None, "192.0.2.1", "192.0.2.1", caseless(name), caseless(email)),
             f"ada lovelace {name} {email}",
         )

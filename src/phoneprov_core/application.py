@@ -38,7 +38,7 @@ from phoneprov_core.people.auth.service_tokens import CheckServiceToken
 from phoneprov_core.people.auth.sessions import Authenticate, Logout, Refresh, Sessions
 from phoneprov_core.people.directory.use_cases import CompanyDirectory, PersonalDirectory
 from phoneprov_core.people.me import Me
-from phoneprov_core.people.permissions import Permissions, UserPermissions
+from phoneprov_core.people.permissions import Permissions, Rights, UserPermissions
 from phoneprov_core.people.users.use_cases import Users
 from phoneprov_core.people.vendor_users import VendorUsers
 from phoneprov_core.switching.deployments.preview import PreviewSwitch
@@ -68,6 +68,7 @@ class UseCases:
     users: Users
     permissions: Permissions
     user_permissions: UserPermissions
+    rights: Rights
     extensions: Extensions
     links: Links
     lines: Lines

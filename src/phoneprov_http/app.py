@@ -97,7 +97,7 @@ def api_routes(use_cases: UseCases) -> list[Router]:
         ),
         user_routes(of.users, of.sessions, of.api_tokens),
         extension_routes(of.extensions, of.lines),
-        permission_routes(of.permissions, of.user_permissions),
+        permission_routes(of.permissions, of.user_permissions, of.rights),
         user_extension_routes(of.links, of.lines),
         phone_routes(of.phones, of.locations, shared_write),
         template_routes(of.templates, of.try_template),

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from phoneprov_adapters.security.tokens import JwtTokens
 from phoneprov_core.people.auth.model import Claims, TokenKind
+from phoneprov_core.people.permissions import Right
 from support.api import Api
 from support.keys import OLD_KEYS
 from support.kinds import a_token
@@ -16,6 +17,7 @@ from support.records import (
     a_user,
     an_assignment,
     identifier,
+    moment,
 )
 
 HOUR = 3600 * 1000
@@ -27,6 +29,10 @@ UNKNOWN = (
 KNOWN = ("stranger", "owner", "level 0", "level 7")
 TOKENS = ("token", "read-only token")
 """API tokens of the caller with level 0."""
+HELPDESKS = {"helpdesk": (), "helpdesk in scope": ("office",), "helpdesk out of scope": ("Off",)}
+"""Callers with the right helpdesk, and its locations: phones of the tests are in the office."""
+HELPDESK_TOKEN = "helpdesk token"
+CALLERS = (*KNOWN, *TOKENS, *HELPDESKS, HELPDESK_TOKEN)
 
 Body = dict[str, Any]
 
@@ -45,7 +51,7 @@ class Rig:
 
     async def create_callers(self) -> None:
         """Create the callers, once."""
-        for name in (*UNKNOWN[2:], *KNOWN):
+        for name in (*UNKNOWN[2:], *KNOWN, *HELPDESKS):
             self.users[name], session = await self._account(active=name != "deactivated")
             self.tokens[name] = self.token(TokenKind.ACCESS, self.users[name], session)
             async with self.api.database.write() as tx:
@@ -53,6 +59,11 @@ class Rig:
                     await tx.sessions.end(session)
                 elif name == "deleted":
                     await tx.users.remove(self.users[name])
+                elif name in HELPDESKS:
+                    right = Right(
+                        self.users[name], "helpdesk", HELPDESKS[name], moment(1), moment(1)
+                    )
+                    await tx.rights.add(right)
                 elif name.startswith("level"):
                     permission = a_permission(int(name[-1]), name=name)
                     await tx.permissions.add(permission)
@@ -73,14 +84,15 @@ class Rig:
                 self.tokens[name] = JwtTokens(OLD_KEYS).issue(TokenKind.ACCESS, claims)
         self.owner = self.users["owner"]
         secrets = self.api.container.token_secrets()
-        for name in TOKENS:
+        for name in (*TOKENS, HELPDESK_TOKEN):
             token = self.tokens[name] = secrets.create()
-            self.users[name] = self.users["level 0"]
+            owner = "level 0" if name in TOKENS else "helpdesk in scope"
+            self.users[name] = self.users[owner]
             record = a_token(
                 next(self._numbers),
-                self.users["level 0"],
+                self.users[name],
                 name=name,
-                read_only=name != "token",
+                read_only=name == "read-only token",
                 hash=secrets.hashes(token)[0],
             )
             async with self.api.database.write() as tx:

@@ -28,6 +28,7 @@ from support.access_targets import (
     a_token_of_another,
     a_token_of_the_owner,
     a_user_and_a_permission,
+    a_user_with_a_right,
     an_extension_for_the_owner,
     fixed,
     login_of_the_owner,
@@ -100,6 +101,13 @@ def table() -> Iterator[Route]:
         ("GET", "/{uuid}/tokens", "level 0", a_new_user),
         ("DELETE", "/{uuid}/tokens/{token_uuid}", "level 0", a_token_of_another),
     )
+    yield from of(
+        f"{V1}/users/{{uuid}}/rights",
+        ("GET", "", "level 0", a_user_with_a_right),
+        ("PUT", "", "level 0", a_user_with_a_right, sending(right="helpdesk", locations=["Bonn"])),
+        ("DELETE", "", "level 0", a_user_with_a_right),
+    )
+    yield from of(f"{V1}/rights", ("GET", "", "level 0", nothing))
     yield from of(
         f"{V1}/extensions",
         ("GET", "", "level 0", nothing),
@@ -311,3 +319,118 @@ TABLE = {
     route.name: route
     for route in (*table(), *(route for kind in STANDARD for route in documented(kind)))
 }
+
+
+def _named(rows: str) -> set[str]:
+    return {f"{m} {V1}{p}" for m, p in (row.split() for row in rows.strip().splitlines())}
+
+
+HELPDESK = {
+    "anywhere": _named("""
+        GET /users
+        GET /users/{uuid}
+        GET /extensions
+        GET /extensions/{uuid}
+        GET /user-extensions
+        GET /user-extensions/by-user/{user_uuid}
+        GET /user-extensions/by-extension/{extension_uuid}
+        GET /phones/summaries
+        GET /fleet
+        GET /phone-profiles/user/{user_uuid}
+        GET /phone-profiles/{uuid}
+        PUT /vendor-users/{user_uuid}
+        DELETE /vendor-users/{user_uuid}
+    """),
+    "in scope": _named("""
+        POST /phones/{mac}/rollback
+        GET /phones/{mac}/desk
+        POST /phones/{mac}/desk/logout
+        GET /phones/{mac}/state
+        GET /phones/{mac}/lines
+        POST /phone-profiles/switch
+        POST /phone-profiles/switch/preview
+    """),
+    "hidden out of scope": _named("""
+        GET /deployments/{uuid}
+    """),
+    "hidden": _named("""
+        DELETE /me/sessions/{uuid}
+        DELETE /me/tokens/{uuid}
+        PUT /personal-directory/contact/{uuid}
+        DELETE /personal-directory/contact/{uuid}
+    """),
+    "never": _named("""
+        POST /users
+        PUT /users/{uuid}
+        DELETE /users/{uuid}
+        GET /users/{uuid}/sessions
+        DELETE /users/{uuid}/sessions/{session_uuid}
+        GET /users/{uuid}/tokens
+        DELETE /users/{uuid}/tokens/{token_uuid}
+        GET /users/{uuid}/rights
+        PUT /users/{uuid}/rights
+        DELETE /users/{uuid}/rights
+        GET /rights
+        POST /extensions
+        PUT /extensions/{uuid}
+        DELETE /extensions/{uuid}
+        GET /permissions
+        GET /permissions/{uuid}
+        POST /permissions
+        PUT /permissions/{uuid}
+        DELETE /permissions/{uuid}
+        GET /user-perms/{user_uuid}
+        POST /user-perms
+        DELETE /user-perms/{user_uuid}
+        POST /user-extensions
+        DELETE /user-extensions/{uuid}
+        POST /phones
+        PUT /phones/{mac}
+        DELETE /phones/{mac}
+        PUT /phones/{mac}/desk
+        POST /phones/{mac}/replace
+        GET /discovered-phones
+        POST /discovered-phones/{mac}/adopt
+        POST /phone-profiles
+        PUT /phone-profiles/{uuid}
+        DELETE /phone-profiles/{uuid}
+        GET /phone-profiles/{uuid}/revisions
+        GET /phone-profiles/{uuid}/revisions/diff
+        GET /configuration-templates
+        GET /configuration-templates/{uuid}
+        POST /configuration-templates
+        PUT /configuration-templates/{uuid}
+        DELETE /configuration-templates/{uuid}
+        POST /configuration-templates/check
+        POST /configuration-templates/{uuid}/render
+        POST /imports/{kind}
+        GET /batches
+        GET /batches/{uuid}
+        GET /batches/{uuid}/phones
+        POST /batches
+        POST /batches/plan
+        POST /batches/rehearse
+        DELETE /batches/{uuid}
+        POST /locations
+        PUT /locations/{uuid}
+        DELETE /locations/{uuid}
+        POST /company-directory
+        PUT /company-directory/{uuid}
+        DELETE /company-directory/{uuid}
+        POST /vendor-kem
+        PUT /vendor-kem/{uuid}
+        DELETE /vendor-kem/{uuid}
+        POST /vendor-services
+        PUT /vendor-services/{uuid}
+        DELETE /vendor-services/{uuid}
+        PUT /vendor-phones/{mac}
+        DELETE /vendor-phones/{mac}
+        GET /personal-directory/{user_uuid}
+        POST /personal-directory/{user_uuid}
+        GET /vendor-users/by-user/{user_uuid}
+        GET /audit
+        GET /history/phones
+    """),
+}
+"""What the right helpdesk gives, of the routes that are not for every account. ``in scope`` are
+those at phones in its scope, ``hidden`` those whose records do not exist for others."""

@@ -6,8 +6,9 @@ from typing import Any
 from phoneprov_core.features.desks.records import DeskRecord, DeskUse
 from phoneprov_core.inventory.kems import Kem
 from phoneprov_core.inventory.vendor_phones import VendorPhoneRecord
+from phoneprov_core.people.permissions import Right
 from phoneprov_core.switching.deployments.model import Outcome
-from support.access_rig import KNOWN, TOKENS, Body, Rig
+from support.access_rig import CALLERS, Body, Rig
 from support.api import PASSWORD
 from support.kinds import TEMPLATES, Kind, a_token, add
 from support.phone_records import (
@@ -51,6 +52,14 @@ async def a_new_user(rig: Rig) -> dict[str, str]:
     return {"uuid": user.uuid, "user_uuid": user.uuid}
 
 
+async def a_user_with_a_right(rig: Rig) -> dict[str, str]:
+    user = a_user(rig.number())
+    async with rig.api.database.write() as tx:
+        await tx.users.add(user)
+        await tx.rights.add(Right(user.uuid, "helpdesk", ("Berlin",), moment(1), moment(1)))
+    return {"uuid": user.uuid}
+
+
 async def a_new_permission(rig: Rig) -> dict[str, str]:
     permission = a_permission(rig.number())
     async with rig.api.database.write() as tx:
@@ -77,7 +86,7 @@ async def a_new_link(rig: Rig) -> dict[str, str]:
 async def a_new_phone(rig: Rig) -> dict[str, str]:
     number = rig.number()
     async with rig.api.database.write() as tx:
-        await tx.phones.add(a_phone(number))
+        await tx.phones.add(a_phone(number, location="Office / 2"))
         await tx.vendor_phones.save(VendorPhoneRecord(a_mac(number), True, moment(1)))
     return {"mac": a_mac(number)}
 
@@ -86,7 +95,7 @@ async def a_phone_without_an_address(rig: Rig) -> dict[str, str]:
     """Level 0 alone deletes one with an address."""
     number = rig.number()
     async with rig.api.database.write() as tx:
-        await tx.phones.add(a_phone(number, phone_ip=None))
+        await tx.phones.add(a_phone(number, location="Office", phone_ip=None))
     return {"mac": a_mac(number)}
 
 
@@ -142,7 +151,7 @@ async def the_owners_profile(rig: Rig) -> dict[str, str]:
     async with rig.api.database.write() as tx:
         await tx.profiles.add(profile)
         await tx.revisions.add(a_revision(number, profile), CNF_XML)
-        await tx.phones.add(a_phone(number))
+        await tx.phones.add(a_phone(number, location="Office / 2"))
     return {"uuid": profile.uuid, "mac": a_mac(number)}
 
 
@@ -191,12 +200,12 @@ async def a_restart(_: Rig, __: str, target: dict[str, str]) -> Body:
 
 
 async def own_refresh_token(rig: Rig, caller: str, _: dict[str, str]) -> Body:
-    user = rig.users[caller] if caller in (*KNOWN, *TOKENS) else rig.owner
+    user = rig.users[caller] if caller in CALLERS else rig.owner
     return {"refresh_token": await rig.refresh_token(user)}
 
 
 async def own_password(rig: Rig, caller: str, _: dict[str, str]) -> Body:
-    if caller in (*KNOWN, *TOKENS):
+    if caller in CALLERS:
         hash_ = await rig.api.container.hasher().hash(PASSWORD)
         async with rig.api.database.write() as tx:
             await tx.users.set_password_hash(rig.users[caller], hash_)

@@ -26,6 +26,7 @@ from phoneprov_core.people.access import Assignment
 from phoneprov_core.people.api_tokens import ApiTokenRecord
 from phoneprov_core.people.audit import TracedEntry
 from phoneprov_core.people.auth.model import Session
+from phoneprov_core.people.permissions import Right
 from phoneprov_core.people.vendor_users import VendorUser
 from phoneprov_core.switching.deployments.model import Deployment
 from support.keys import NEW_KEYS
@@ -184,6 +185,22 @@ LOCATIONS = Kind(
 )
 
 
+def a_right(number: int, **changes: Any) -> Right:
+    """The right helpdesk of the user of this number."""
+    right = Right(identifier(number), "helpdesk", ("Berlin",), moment(number), moment(number))
+    return msgspec.structs.replace(right, **changes)
+
+
+RIGHTS = Kind(
+    "rights",
+    lambda tx: tx.rights,
+    a_right,
+    {"locations": ("K\u00f6ln/2", 'a "b", c')},
+    key="user_uuid",
+    others=tuple(a_user(number) for number in range(1, 40)),
+)
+
+
 def _sample(records: Records[Any], number: int, *, changed: bool = False) -> dict[str, Any]:
     """Values of the fields of a record that belongs to none, by type and name."""
     values: dict[str, Any] = {}
@@ -259,6 +276,7 @@ _NAMED = [
     EXTENSIONS,
     LOCATIONS,
     API_TOKENS,
+    RIGHTS,
 ]
 
 STANDARD = standard_kinds()

@@ -12,6 +12,7 @@ from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.inventory.vendor_phones import VendorPhoneRecord
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.people.audit import AuditEntry, WantedEntries
+from phoneprov_core.people.permissions import Right
 from support.kinds import add, store_of
 
 E = TypeVar("E")
@@ -67,7 +68,8 @@ class DatabaseTests:
 
     async def find(self, record: Any) -> Any:
         """The stored record with the key of this one, or None."""
-        key = record.mac if isinstance(record, Phone | VendorPhoneRecord) else record.uuid
+        key = record.mac if isinstance(record, Phone | VendorPhoneRecord) else None
+        key = key or (record.user_uuid if isinstance(record, Right) else record.uuid)
         async with self.database.read() as tx:
             return await store_of(tx, record).find(key)
 

@@ -21,7 +21,7 @@ from phoneprov_core.people.auth.service_tokens import CheckServiceToken
 from phoneprov_core.people.auth.sessions import Authenticate, Logout, Refresh, Sessions
 from phoneprov_core.people.directory.use_cases import CompanyDirectory, PersonalDirectory
 from phoneprov_core.people.me import Me
-from phoneprov_core.people.permissions import Permissions, UserPermissions
+from phoneprov_core.people.permissions import Permissions, Rights, UserPermissions
 from phoneprov_core.people.users.use_cases import Users
 from phoneprov_core.people.vendor_users import VendorUsers
 
@@ -62,6 +62,7 @@ class PeopleContainer(Adapters):
         Users, database=database, hasher=hasher, policy=policy, clock=clock, new_id=new_id)
     permissions = singleton(Permissions, database=database, clock=clock, new_id=new_id)
     user_permissions = singleton(UserPermissions, database=database, clock=clock, new_id=new_id)
+    rights = singleton(Rights, database=database, clock=clock)
     audit = singleton(Audit, database=database, clock=clock)
     vendor_users = singleton(
         VendorUsers, database=database, hasher=hasher, clock=clock, new_id=new_id)

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import Annotated, Literal, Protocol
 
 from msgspec import UNSET, UnsetType
-from msgspec.structs import force_setattr
+from msgspec.structs import force_setattr, replace
 
 from phoneprov_core.kernel import values
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.kernel.commands import Command, QueryCommand, applied, normalise, record_of
 from phoneprov_core.kernel.errors import InUse, require
 from phoneprov_core.kernel.fields import (
@@ -31,7 +31,7 @@ from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.search import ORDER, Query, SearchFields, Whether
 from phoneprov_core.kernel.store import ReadAndWrite, SearchedStore, selected
 from phoneprov_core.kernel.system import Clock, NewId, known_id, timestamp
-from phoneprov_core.people.access import require_superadmin
+from phoneprov_core.people.access import require_people, require_superadmin
 from phoneprov_core.people.users.use_cases import KnownNumbers
 
 CHAN_SCCP, CHAN_SIP, CHAN_PJSIP = "chan_sccp", "chan_sip", "chan_pjsip"
@@ -189,7 +189,8 @@ class ExtensionsTransaction(Protocol):
 
 @dataclass(frozen=True)
 class Extensions:
-    """Create, read, change and delete extensions; every use case requires level 0."""
+    """Create, read, change and delete extensions. The right helpdesk reads them without secrets;
+    every other use case requires level 0."""
 
     database: ReadAndWrite[ExtensionsTransaction]
     clock: Clock
@@ -199,14 +200,16 @@ class Extensions:
         self, actor: Actor, page: Page = None, wanted: ExtensionSearch | None = None
     ) -> Listing[Extension]:
         """Every extension, oldest first."""
-        require_superadmin(actor)
-        return await listing(self.database.read, lambda tx: selected(tx.extensions, wanted), page)
+        require_people(actor)
+        found = await listing(self.database.read, lambda tx: selected(tx.extensions, wanted), page)
+        return found.mapped(lambda extension: _shown_to(actor, extension))
 
     async def get(self, actor: Actor, uuid: str) -> Extension:
         """Raises ``NotFound``."""
-        require_superadmin(actor)
+        require_people(actor)
         async with self.database.read() as tx:
-            return require(await tx.extensions.find(known_id(uuid)), "extension")
+            found = require(await tx.extensions.find(known_id(uuid)), "extension")
+        return _shown_to(actor, found)
 
     async def create(self, actor: Actor, new: CreateExtension) -> Extension:
         """Raises ``Conflict`` if the number is in use."""
@@ -252,6 +255,12 @@ class Extensions:
             extension = require(await tx.extensions.find(known_id(uuid)), "extension")
             await _require_no_desk(tx, extension)
             await tx.extensions.remove(extension.uuid)
+
+
+def _shown_to(actor: Actor, extension: Extension) -> Extension:
+    if actor.holds(SUPERADMIN):
+        return extension
+    return replace(extension, password="", voicemail_passcode=None)
 
 
 async def _require_no_desk(tx: ExtensionsTransaction, extension: Extension) -> None:

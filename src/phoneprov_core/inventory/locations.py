@@ -19,23 +19,21 @@ from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.search import Search
 from phoneprov_core.kernel.store import ReadAndWrite, Store
 from phoneprov_core.kernel.system import Clock, NewId, known_id, timestamp
-from phoneprov_core.people.access import require_superadmin
-from phoneprov_core.people.users.model import folded
+from phoneprov_core.people.access import (
+    LOCATION_NAME,
+    beginnings,
+    is_within,
+    location_key,
+    location_name,
+    require_superadmin,
+)
 
 _NUMBER = r"^\+[0-9]{3,20}$"
 _UNSEEN = rf"\x00-\x1f\x7f-\x9f{values.HIDDEN}"
-_PART = rf"[^/{_UNSEEN}]*[^/\s{_UNSEEN}][^/{_UNSEEN}]*"
 _MOST_BYTES = 511
 """Bytes of a variable of an endpoint of PJSIP: Asterisk cuts the rest (chan_pjsip.c)."""
 # The dialplan substitutes $ and \, and a quotation mark ends a text in an expression.
 _PLACE = rf"[^\x22$\\{_UNSEEN}]"
-
-
-def _name(value: str) -> str:
-    parts = [part.strip() for part in values.required_text(value).split("/")]
-    if not all(parts):
-        raise ValueError("must be parts separated by /, none of them empty, such as Berlin/3/301")
-    return "/".join(parts)
 
 
 def _emergency_number(value: str) -> str:
@@ -55,13 +53,13 @@ def _emergency_place(value: str) -> str:
 
 Name = Annotated[
     str,
-    Check(_name),
+    Check(location_name),
     schema(
         "Name; unique without regard to case. Parts are separated by `/`: a phone has the values "
         "of the longest name that equals its location or is its beginning up to a `/`",
         minLength=1,
         maxLength=255,
-        pattern=rf"^{_PART}(?:/{_PART})*$",
+        pattern=LOCATION_NAME,
         examples=["Berlin/3/301"],
     ),
 ]
@@ -120,25 +118,6 @@ class Emergency(Struct, frozen=True):
 
     number: str | None = None
     place: str | None = None
-
-
-def location_key(name: str) -> str:
-    """The form in which names of locations are compared: without case, and without blanks around
-    their parts."""
-    return "/".join(part.strip() for part in folded(name).split("/"))
-
-
-def beginnings(location: str | None) -> tuple[str, ...]:
-    """The keys of the names that apply to the location of a phone, the longest first."""
-    if not location:
-        return ()
-    parts = location_key(location).split("/")
-    return tuple("/".join(parts[:count]) for count in range(len(parts), 0, -1))
-
-
-def is_within(location: str | None, name: str) -> bool:
-    """Whether the location of a phone is, or lies within, the one with this name."""
-    return location_key(name) in beginnings(location)
 
 
 def emergency_of(location: str | None, known: Iterable[Location]) -> Emergency:

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from enum import Enum
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Protocol, Self, TypeVar, runtime_checkable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from phoneprov_core.kernel.errors import ReadOnlyToken
 
@@ -56,7 +57,8 @@ class Actor(Struct, frozen=True):
     ``session_uuid`` is None for a caller without a session, such as a script. ``username``
     is kept in audit entries; None where it is not known. ``token`` is the name of the API token
     that the caller sent, None for one that logged in; a ``read_only`` one opens no writing
-    transaction.
+    transaction. ``right`` is what the account may do beside its level, None for most accounts and
+    for those that hold level 0; ``scope`` are the locations of the right, none for everywhere.
     """
 
     user_uuid: str
@@ -67,10 +69,18 @@ class Actor(Struct, frozen=True):
     username: str | None = None
     token: str | None = None
     read_only: bool = False
+    right: str | None = None
+    scope: tuple[str, ...] = ()
 
     def holds(self, level: int) -> bool:
         """Whether the account holds this level."""
         return self.level_rule.holds(self.level, level)
+
+    def having(self, right: str | None, scope: tuple[str, ...]) -> Self:
+        """The actor with the right of its account. Level 0 holds more than any right."""
+        if right is None or self.holds(SUPERADMIN):
+            return self
+        return replace(self, right=right, scope=scope)
 
 
 def system_actor(level_rule: LevelRule) -> Actor:

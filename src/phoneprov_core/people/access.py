@@ -1,10 +1,12 @@
 """Permissions, their assignment to users, and the rules that decide who may do what."""
 
+from collections.abc import Iterable
 from enum import Enum
 from typing import Annotated, Protocol, TypeVar
 
 from msgspec import UNSET, Struct, UnsetType
 
+from phoneprov_core.kernel import values
 from phoneprov_core.kernel.actor import SUPERADMIN, SYSTEM, Actor, LevelRule
 from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.errors import Conflict, Forbidden, require
@@ -18,6 +20,7 @@ from phoneprov_core.kernel.fields import (
     Uuid,
     schema,
 )
+from phoneprov_core.kernel.letters import caseless
 from phoneprov_core.kernel.store import Store
 from phoneprov_core.kernel.system import known_id
 
@@ -145,13 +148,18 @@ class SharedWrite(Enum):
 
 def require_superadmin(actor: Actor) -> None:
     """Raises ``Forbidden`` unless the actor holds level 0."""
-    if not actor.holds(SUPERADMIN):
-        raise Forbidden("This needs permission level 0.")
+    if actor.holds(SUPERADMIN):
+        return
+    if actor.right is not None:
+        raise Forbidden(f"This needs permission level 0. {_without(actor)} it.")
+    raise Forbidden("This needs permission level 0.")
 
 
 def may_write_shared(actor: Actor, rule: SharedWrite) -> bool:
-    """Whether the actor may write shared records."""
-    return rule is SharedWrite.BEARER or actor.holds(SUPERADMIN)
+    """Whether the actor may write shared records. With a right an account may not: it would move
+    phones into its scope."""
+    is_open = rule is SharedWrite.BEARER and actor.right is None
+    return is_open or actor.holds(SUPERADMIN)
 
 
 def require_shared_write(actor: Actor, rule: SharedWrite) -> None:
@@ -165,17 +173,119 @@ def may_act_for(actor: Actor, user_uuid: str) -> bool:
     return actor.user_uuid == user_uuid or actor.holds(SUPERADMIN)
 
 
-async def visible(actor: Actor, records: _Finds[R], uuid: str, one: str) -> R:
+async def visible(
+    actor: Actor, records: _Finds[R], uuid: str, one: str, *, is_listed: bool = False
+) -> R:
     """The record with this identifier, if the caller may act for its user; raises ``NotFound`` as
-    ``require``."""
+    ``require``. Of records that a right lists (``is_listed``), its holder knows that they exist:
+    for them this raises ``Forbidden``."""
     record = await records.find(known_id(uuid))
+    if record and is_listed and actor.right is not None:
+        require_owner(actor, record.user_uuid)
     return require(record if record and may_act_for(actor, record.user_uuid) else None, one)
 
 
 def require_owner(actor: Actor, user_uuid: str) -> None:
     """Raises ``Forbidden`` unless the actor is the user or holds level 0."""
     if not may_act_for(actor, user_uuid):
-        raise Forbidden("This belongs to another user.")
+        more = "" if actor.right is None else f" {_without(actor)} it."
+        raise Forbidden(f"This belongs to another user.{more}")
+
+
+_UNSEEN = rf"\x00-\x1f\x7f-\x9f{values.HIDDEN}"
+_PART = rf"[^/{_UNSEEN}]*[^/\s{_UNSEEN}][^/{_UNSEEN}]*"
+
+
+def location_name(value: str) -> str:
+    """A rule of a field: the name of a location, its parts without blanks around them."""
+    parts = [part.strip() for part in values.required_text(value).split("/")]
+    if not all(parts):
+        raise ValueError("must be parts separated by /, none of them empty, such as Berlin/3/301")
+    return "/".join(parts)
+
+
+LOCATION_NAME = rf"^{_PART}(?:/{_PART})*$"
+"""What ``location_name`` accepts, for the OpenAPI document."""
+
+
+def location_key(name: str) -> str:
+    """The form in which names of locations are compared: without case, and without blanks around
+    their parts."""
+    return "/".join(part.strip() for part in caseless(name).split("/"))
+
+
+def beginnings(location: str | None) -> tuple[str, ...]:
+    """The keys of the names that apply to the location of a phone, the longest first."""
+    if not location:
+        return ()
+    parts = location_key(location).split("/")
+    return tuple("/".join(parts[:count]) for count in range(len(parts), 0, -1))
+
+
+def is_within(location: str | None, name: str) -> bool:
+    """Whether the location of a phone is, or lies within, the one with this name."""
+    return location_key(name) in beginnings(location)
+
+
+class Placed(Protocol):
+    """A phone."""
+
+    @property
+    def location(self) -> str | None: ...
+
+
+def covers(scope: Iterable[str], location: str | None) -> bool:
+    """Whether a right for these locations is for a phone at ``location``; one without locations is
+    for every phone."""
+    names = list(scope)
+    return not names or any(is_within(location, name) for name in names)
+
+
+def may_see_people(actor: Actor) -> bool:
+    """Whether the actor may find accounts, extensions and profiles of others, without secrets."""
+    return actor.right is not None or actor.holds(SUPERADMIN)
+
+
+def require_people(actor: Actor) -> None:
+    """Raises ``Forbidden`` unless the actor has the right helpdesk, or holds level 0. What phones
+    show needs ``require_at`` as well."""
+    if not may_see_people(actor):
+        require_superadmin(actor)
+
+
+def is_at(actor: Actor, phone: Placed) -> bool:
+    """Whether the phone is in the scope of the actor's right, or the actor holds level 0."""
+    return may_see_people(actor) and (
+        actor.holds(SUPERADMIN) or covers(actor.scope, phone.location)
+    )
+
+
+def require_at(actor: Actor, phone: Placed) -> None:
+    """Raises ``Forbidden`` unless ``is_at``."""
+    require_people(actor)
+    if not is_at(actor, phone):
+        place = f"at {phone.location}" if phone.location else "without a location"
+        raise Forbidden(f"{_without(actor)} this phone {place}.")
+
+
+def _without(actor: Actor) -> str:
+    places = f"for {', '.join(actor.scope)}" if actor.scope else "for all locations"
+    return f"The right {actor.right} {places} does not include"
+
+
+class _CountsLocations(Protocol):
+    """The part of the store of phones that ``places_of`` uses."""
+
+    async def counts(self, field: str) -> dict[str | None, int]:
+        """The number of phones of each value of a field."""
+
+
+async def places_of(actor: Actor, phones: _CountsLocations) -> tuple[str, ...] | None:
+    """The locations of the phones in the actor's scope, as they are written; None for all."""
+    if actor.holds(SUPERADMIN) or not actor.scope:
+        return None
+    texts = await phones.counts("location")
+    return tuple(text for text in texts if text and covers(actor.scope, text))
 
 
 def require_login(actor: Actor) -> None:
@@ -192,7 +302,7 @@ class _Account(Protocol):
     def is_active(self) -> bool: ...
 
 
-class _Accounts(Protocol):
+class KnownAccounts(Protocol):
     """A store of accounts."""
 
     async def find(self, key: str, /) -> _Account | None:
@@ -200,7 +310,7 @@ class _Accounts(Protocol):
 
 
 async def still_holds(
-    users: _Accounts, assignments: AssignmentStore, user_uuid: str, rule: LevelRule
+    users: KnownAccounts, assignments: AssignmentStore, user_uuid: str, rule: LevelRule
 ) -> bool:
     """Whether an account is still active and holds level 0; ``SYSTEM`` always does."""
     if user_uuid == SYSTEM:

@@ -94,6 +94,8 @@ class TokenPrincipal(Struct, frozen=True):
     name: str
     read_only: bool
     last_used_at: str | None
+    right: str | None = None
+    locations: tuple[str, ...] = ()
 
 
 class ApiTokenStore(Store[ApiTokenRecord], Protocol):

@@ -24,11 +24,13 @@ BOOKKEEPING = frozenset({
 
 def entries(trail: Trail, *, new_id: NewId, now: str, origin: Origin) -> list[TracedEntry]:
     """The entries of a transaction, in the order of its changes: one for each record that it
-    changed, and one for each event. An update that changes no value has no entry. ``new_id``
-    gives growing identifiers: entries of one moment are listed in their order."""
+    changed, and one for each event. An update that changes no value has no entry. Those of an actor
+    with a right name it. ``new_id`` gives growing identifiers: entries of one moment are listed in
+    their order."""
     by = trail.by
     if by is None:
         return []
+    right = {} if by.right is None else {"right": {"old": None, "new": by.right}}
     made: dict[object, _Draft] = {}
     for number, record in enumerate(trail.records):
         if isinstance(record, Event):
@@ -50,7 +52,7 @@ def entries(trail: Trail, *, new_id: NewId, now: str, origin: Origin) -> list[Tr
                 action=f"{draft.subject}.{draft.verb}",
                 resource=draft.resource,
                 resource_id=draft.resource_id,
-                changes=draft.changes,
+                changes={**draft.changes, **right},
             ),
             origin.traceparent,
         )

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Generic, Protocol, TypeVar
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import record_of
@@ -12,6 +12,7 @@ from phoneprov_core.kernel.fields import schema
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite, Rows
 from phoneprov_core.people.access import AssignmentStore, PermissionLevel, PermissionName
+from phoneprov_core.people.permissions import OwnRight
 from phoneprov_core.people.users.model import User
 from phoneprov_core.people.users.use_cases import UserStore
 from phoneprov_core.people.vendor_users import VendorUser, VendorUserStore
@@ -33,6 +34,13 @@ class MeProfile(User, frozen=True):
     vendor_user: Annotated[
         VendorUser | None, schema("PIN of the account, as a hash; null without one")
     ]
+    rights: (
+        Annotated[
+            tuple[OwnRight, ...],
+            schema("What the account may do beside its level; absent without a right"),
+        ]
+        | UnsetType
+    ) = UNSET
 
 
 PhoneT = TypeVar("PhoneT", bound=Struct)
@@ -65,13 +73,16 @@ class Me(Generic[PhoneT]):
     database: ReadAndWrite[MeTransaction[PhoneT]]
 
     async def profile(self, actor: Actor) -> MeProfile:
-        """The caller's account, permission and PIN."""
+        """The caller's account, permission, PIN and right."""
         async with self.database.read() as tx:
             user = require(await tx.users.find(actor.user_uuid), "user")
             assignment = await tx.assignments.of_user(actor.user_uuid)
             vendor_user = await tx.vendor_users.of_user(actor.user_uuid)
         permission = OwnPermission(assignment.level, assignment.perm_name) if assignment else None
-        return record_of(MeProfile, user, permission=permission, vendor_user=vendor_user)
+        rights = UNSET if actor.right is None else (OwnRight("helpdesk", actor.scope),)
+        return record_of(
+            MeProfile, user, permission=permission, vendor_user=vendor_user, rights=rights
+        )
 
     async def phones(self, actor: Actor, page: Page = None) -> Listing[PhoneT]:  # noqa: ARG002
         """Every phone of the inventory, oldest first: all callers may use any phone."""

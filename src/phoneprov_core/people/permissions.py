@@ -1,23 +1,95 @@
-"""Permissions and their assignment to users; every use case requires level 0."""
+"""Permissions and rights, and their assignment to users; every use case requires level 0."""
 
 from dataclasses import dataclass
+from typing import Annotated, Literal, Protocol
 
+from msgspec import Struct
+
+from phoneprov_core.kernel import values
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor
-from phoneprov_core.kernel.commands import applied, record_of, require_same
-from phoneprov_core.kernel.errors import NotFound, require
+from phoneprov_core.kernel.commands import Command, applied, record_of, require_same
+from phoneprov_core.kernel.errors import Conflict, Forbidden, NotFound, require
+from phoneprov_core.kernel.fields import Check, CreatedAt, UpdatedAt, UserUuid, schema
 from phoneprov_core.kernel.paging import Listing, Page, listing
-from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.store import ReadAndWrite, Store
 from phoneprov_core.kernel.system import Clock, NewId, known_id, timestamp
 from phoneprov_core.people.access import (
+    LOCATION_NAME,
     AccessTransaction,
     Assignment,
     CreateAssignment,
     CreatePermission,
+    KnownAccounts,
     Permission,
     PermissionPatch,
+    Placed,
+    location_key,
+    location_name,
     require_another_superadmin,
+    require_at,
     require_superadmin,
 )
+
+
+def _locations(given: tuple[str, ...]) -> tuple[str, ...]:
+    unique: dict[str, str] = {}
+    for name in values.each(location_name, most=200)(given):
+        unique.setdefault(location_key(name), name)
+    return tuple(unique.values())
+
+
+RightName = Annotated[
+    Literal["helpdesk"],
+    schema("What the account may do beside its level", examples=["helpdesk"]),
+]
+RightLocations = Annotated[
+    tuple[Annotated[str, schema(minLength=1, maxLength=255, pattern=LOCATION_NAME)], ...],
+    Check(_locations),
+    schema(
+        "Locations whose phones the right includes, with all locations within them; empty for all "
+        "phones",
+        maxItems=200,
+        examples=[["Berlin"]],
+    ),
+]
+
+
+class OwnRight(Struct, frozen=True):
+    """What an account may do beside its level."""
+
+    right: RightName
+    locations: RightLocations
+
+
+class Right(Struct, frozen=True):
+    """The one right of a user, beside the level."""
+
+    user_uuid: UserUuid
+    right: RightName
+    locations: RightLocations
+    created_at: CreatedAt
+    updated_at: UpdatedAt
+
+
+class GrantRight(Command, frozen=True, kw_only=True):
+    """The right that a user gets, in place of the one that the user has."""
+
+    right: RightName
+    locations: RightLocations
+
+
+class HoldsLevel0(Conflict):
+    """The account holds level 0, which includes every right."""
+
+    code = "holds_level_0"
+    usual = "This account holds level 0, which includes every right."
+
+
+class RightsTransaction(AccessTransaction, Protocol):
+    """Stores that the use cases of rights use. A right is deleted with its user."""
+
+    @property
+    def rights(self) -> Store[Right]: ...
 
 
 @dataclass(frozen=True)
@@ -70,7 +142,7 @@ class Permissions:
 class UserPermissions:
     """The one permission of each user."""
 
-    database: ReadAndWrite[AccessTransaction]
+    database: ReadAndWrite[RightsTransaction]
     clock: Clock
     new_id: NewId
 
@@ -81,8 +153,9 @@ class UserPermissions:
             return await _assignment(tx, user_uuid)
 
     async def assign(self, actor: Actor, new: CreateAssignment) -> Assignment:
-        """Replace the user's assignment. Raises ``NotFound`` if the user or the permission does not
-        exist; ``Conflict`` if the last account with level 0 would lose it."""
+        """Replace the user's assignment. Level 0 ends the user's right. Raises ``NotFound`` if the
+        user or the permission does not exist; ``Conflict`` if the last account with level 0 would
+        lose it."""
         require_superadmin(actor)
         async with self.database.write(by=actor) as tx:
             require(await tx.users.find(new.user_uuid), "user")
@@ -98,6 +171,8 @@ class UserPermissions:
                 created_at=timestamp(self.clock()),
             )
             await tx.assignments.assign(assignment)
+            if actor.level_rule.holds(permission.level, SUPERADMIN):
+                await tx.rights.remove(new.user_uuid)
         return assignment
 
     async def remove(self, actor: Actor, user_uuid: str) -> None:
@@ -117,3 +192,81 @@ async def _assignment(tx: AccessTransaction, user_uuid: str) -> Assignment:
     if assignment is None:
         raise NotFound("This user has no permission assigned.")
     return assignment
+
+
+@dataclass(frozen=True)
+class Rights:
+    """The one right of each user that has one."""
+
+    database: ReadAndWrite[RightsTransaction]
+    clock: Clock
+
+    async def all(self, actor: Actor, page: Page = None) -> Listing[Right]:
+        """Every right, oldest first."""
+        require_superadmin(actor)
+        return await listing(self.database.read, lambda tx: tx.rights, page)
+
+    async def get(self, actor: Actor, user_uuid: str) -> Right:
+        """Raises ``NotFound`` if the user does not exist or has no right."""
+        require_superadmin(actor)
+        async with self.database.read() as tx:
+            require(await tx.users.find(known_id(user_uuid)), "user")
+            return _right(await tx.rights.find(known_id(user_uuid)))
+
+    async def grant(self, actor: Actor, user_uuid: str, new: GrantRight) -> Right:
+        """Give a user a right in place of the one that the user has. Raises ``NotFound`` without
+        the user, ``HoldsLevel0``."""
+        require_superadmin(actor)
+        now, owner = timestamp(self.clock()), known_id(user_uuid)
+        async with self.database.write(by=actor) as tx:
+            # Locked, so that no other transaction assigns level 0 meanwhile.
+            require(await tx.users.find(owner), "user")
+            assignment = await tx.assignments.of_user(owner)
+            if assignment and actor.level_rule.holds(assignment.level, SUPERADMIN):
+                raise HoldsLevel0
+            before = await tx.rights.find(owner)
+            right = record_of(
+                Right,
+                new,
+                user_uuid=owner,
+                created_at=before.created_at if before else now,
+                updated_at=now,
+            )
+            await (tx.rights.put(right) if before else tx.rights.add(right))
+        return right
+
+    async def remove(self, actor: Actor, user_uuid: str) -> None:
+        """Raises ``NotFound`` if the user does not exist or has no right."""
+        require_superadmin(actor)
+        async with self.database.write(by=actor) as tx:
+            require(await tx.users.find(known_id(user_uuid)), "user")
+            right = _right(await tx.rights.find(known_id(user_uuid)))
+            await tx.rights.remove(right.user_uuid)
+
+
+def _right(right: Right | None) -> Right:
+    if right is None:
+        raise NotFound("This user has no right.")
+    return right
+
+
+class StillAtTransaction(Protocol):
+    """Stores that ``require_still_at`` uses."""
+
+    @property
+    def users(self) -> KnownAccounts: ...
+    @property
+    def rights(self) -> Store[Right]: ...
+
+
+async def require_still_at(tx: StillAtTransaction, actor: Actor, phone: Placed) -> None:
+    """Raises ``Forbidden`` unless the actor's account is active, and its right, as stored now,
+    includes the phone: both may have changed since the request was authenticated. In a writing
+    transaction neither changes until it ends."""
+    if actor.holds(SUPERADMIN):
+        return
+    user = await tx.users.find(actor.user_uuid)
+    right = await tx.rights.find(actor.user_uuid)
+    if user is None or not user.is_active or right is None:
+        raise Forbidden("The right of this account has ended.")
+    require_at(actor.having(right.right, right.locations), phone)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Annotated, Protocol
 
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.kernel.commands import Command
-from phoneprov_core.kernel.errors import Invalid, NotFound, Problem, require
+from phoneprov_core.kernel.errors import Forbidden, Invalid, NotFound, Problem, require
 from phoneprov_core.kernel.fields import (
     SECRET,
     CreatedAt,
@@ -22,7 +22,14 @@ from phoneprov_core.kernel.fields import (
 )
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, NewId, known_id, timestamp
-from phoneprov_core.people.access import require_login, require_owner
+from phoneprov_core.people.access import (
+    AssignmentStore,
+    KnownUsers,
+    may_act_for,
+    may_see_people,
+    require_login,
+    require_owner,
+)
 from phoneprov_core.people.users.model import User
 from phoneprov_core.people.users.use_cases import ClearAttempts
 
@@ -146,11 +153,16 @@ class VendorUsersTransaction(NumbersTransaction, Protocol):
     def vendor_users(self) -> VendorUserStore: ...
     @property
     def attempts(self) -> ClearAttempts: ...
+    @property
+    def assignments(self) -> AssignmentStore: ...
+    @property
+    def rights(self) -> KnownUsers: ...
 
 
 @dataclass(frozen=True)
 class VendorUsers:
-    """The PIN of each user. Every use case raises ``Forbidden`` for another user's PIN."""
+    """The PIN of each user. Every use case raises ``Forbidden`` for another user's PIN. The right
+    helpdesk sets and removes PINs of users who have no right and do not hold level 0."""
 
     database: ReadAndWrite[VendorUsersTransaction]
     hasher: PinHasher
@@ -175,16 +187,18 @@ class VendorUsers:
         uuid. ``hash_`` is the hash of the PIN, if it was computed before. Raises ``NotFound``
         without the user, ``NeedsLogin`` with an API token, ``WeakPin``."""
         owner = known_id(user_uuid)
-        require_owner(actor, owner)
+        _require_possible(actor, owner)
         require_login(actor)
         async with self.database.read() as tx:
             user = require(await tx.users.find(owner), "user")
+            await _require_allowed(tx, actor, owner)
             await require_good_pin(tx, user, new.pin_code)
         # The hash takes long: it is computed before the transaction begins.
         if hash_ is None:
             hash_ = await self.hasher.hash_pin(new.pin_code)
         vendor_user = VendorUser(self.new_id(), owner, hash_, timestamp(self.clock()))
         async with self.database.write(by=actor) as tx:
+            await _require_allowed(tx, actor, owner)
             saved = await tx.vendor_users.save(vendor_user)
             await tx.attempts.clear(guess_key(owner))
         return saved
@@ -192,12 +206,30 @@ class VendorUsers:
     async def delete(self, actor: Actor, user_uuid: str) -> None:
         """Raises ``NotFound`` without the user or a PIN, ``NeedsLogin`` with an API token."""
         owner = known_id(user_uuid)
-        require_owner(actor, owner)
+        _require_possible(actor, owner)
         require_login(actor)
         async with self.database.write(by=actor) as tx:
             require(await tx.users.find(owner), "user")
+            await _require_allowed(tx, actor, owner)
             if not await tx.vendor_users.remove(owner):
                 raise _no_pin()
+
+
+def _require_possible(actor: Actor, user_uuid: str) -> None:
+    if not may_see_people(actor):
+        require_owner(actor, user_uuid)
+
+
+async def _require_allowed(tx: VendorUsersTransaction, actor: Actor, user_uuid: str) -> None:
+    """Raises ``Forbidden`` for a user who holds level 0 or has a right, unless the actor does. In a
+    writing transaction no other gives the user a level or a right until it ends."""
+    if may_act_for(actor, user_uuid):
+        return
+    await tx.users.find(user_uuid)
+    assignment = await tx.assignments.of_user(user_uuid)
+    level = assignment.level if assignment else None
+    if actor.level_rule.holds(level, SUPERADMIN) or await tx.rights.find(user_uuid):
+        raise Forbidden("This user holds level 0 or has a right: only level 0 changes the PIN.")
 
 
 def _no_pin() -> NotFound:

@@ -254,6 +254,7 @@ export interface MeProfile {
   updated_ip: string;
   permission: OwnPermission | null;
   vendor_user: VendorUser | null;
+  rights: OwnRight[];
 }
 
 export interface OpenSession {
@@ -268,6 +269,11 @@ export interface OpenSession {
 export interface OwnPermission {
   level: number;
   perm_name: string;
+}
+
+export interface OwnRight {
+  right: "helpdesk";
+  locations: string[];
 }
 
 export interface PastPhone {
@@ -428,7 +434,7 @@ export interface Profile {
   created_at: string;
   updated_at: string;
   template: string;
-  values: Record<string, any>;
+  values: Record<string, any> | null;
 }
 
 export interface Reach {
@@ -458,6 +464,14 @@ export interface Revision {
   created_at: string;
   created_by: string;
   template: string | null;
+}
+
+export interface Right {
+  user_uuid: string;
+  right: "helpdesk";
+  locations: string[];
+  created_at: string;
+  updated_at: string;
 }
 
 export interface SeenAddress {

@@ -23,7 +23,7 @@ from phoneprov_core.kernel.errors import (
 )
 from phoneprov_core.kernel.fields import MAC
 from phoneprov_core.kernel.paging import Page, Window
-from phoneprov_core.people.access import require_superadmin
+from phoneprov_core.people.access import require_people, require_superadmin
 from phoneprov_core.people.auth.sessions import Authenticate
 from phoneprov_http.errors import Malformed
 from phoneprov_http.openapi.schemas import specified
@@ -214,6 +214,8 @@ def guard(require: Callable[..., None], *more: object) -> Guard:
 
 level_0 = guard(require_superadmin)
 """Raises ``Forbidden`` for a caller without level 0."""
+people = guard(require_people)
+"""Raises ``Forbidden`` for a caller without level 0 and without a right."""
 
 
 class Handler(HTTPRouteHandler):

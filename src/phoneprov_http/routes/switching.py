@@ -22,7 +22,8 @@ def deployment_routes(deployments: Deployments, rollback: Rollback) -> Routes:
         request: ApiRequest, wanted: Query[DeploymentFilter]
     ) -> Listed[Deployment]:
         """List deployments. All of them, oldest first. Callers without level 0 see those that they
-        started, and those of profiles that were theirs at the time."""
+        started, those of profiles that were theirs at the time, and helpdesks those of phones in
+        their scope."""
         return listed(await deployments.all(request.user, wanted, request.page), "deployment")
 
     @routes.get("/deployments/{uuid:str}")

@@ -16,8 +16,8 @@ from phoneprov_adapters.memory.system import PlainHasher
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
 from phoneprov_core.people.audit import AuditEntry, WantedEntries
 from phoneprov_http.app import HttpSettings, litestar_app
-from support.access_rig import KNOWN, UNKNOWN, Rig
-from support.access_table import TABLE, V1
+from support.access_rig import HELPDESK_TOKEN, HELPDESKS, KNOWN, UNKNOWN, Rig
+from support.access_table import HELPDESK, TABLE, V1
 from support.api import opened_api
 from support.records import identifier
 
@@ -140,6 +140,10 @@ async def test_every_route_answers_every_caller_by_the_table(rig: tuple[str, Rig
                 entries = await audited(opened)
                 if status >= 400 or read_only:
                     assert {one.action for one in entries} <= {"access.refused"}, (name, caller)
+                elif caller in HELPDESKS and route.rule not in {"everyone", "account"}:
+                    assert entries, (name, caller, answered[name, caller])
+                    given = {"old": None, "new": "helpdesk"}
+                    assert {str(one.changes.get("right")) for one in entries} == {str(given)}, name
                 elif caller == "level 0":
                     check_entries(opened, name, entries)
     assert answered == expected
@@ -151,6 +155,16 @@ def by_the_table(setting: str, name: str) -> dict[str, int]:
     answers = RULES[route.rule]
     statuses = [status or route.success for status in answers.get(setting, answers["default"])]
     expected = dict(zip((*UNKNOWN, *KNOWN), statuses, strict=True))
+    for caller in (*HELPDESKS, HELPDESK_TOKEN):
+        expected[caller] = expected["stranger"]
+        if route.rule not in {"everyone", "account", "register"}:
+            [kind] = [kind for kind, names in HELPDESK.items() if name in names]
+            refused = 404 if kind.startswith("hidden") else 403
+            is_out = caller == "helpdesk out of scope"
+            allowed = kind == "anywhere" or ("scope" in kind and not is_out)
+            expected[caller] = route.success if allowed else refused
+        if caller == HELPDESK_TOKEN and name in NEED_A_LOGIN:
+            expected[caller] = 403
     expected["token"] = 403 if name in NEED_A_LOGIN else expected["level 0"]
     reads = name.startswith("GET") or name in READS or route.rule == "everyone"
     expected["read-only token"] = expected["level 0"] if reads else 403

@@ -30,6 +30,8 @@ NOT_CALLED = {
     "/auth/login", "/auth/logout", "/auth/refresh", "/auth/register",
     # The same as lists that the console reads.
     "/me/phones", "/me/vendor-services/company", "/user-extensions",
+    # Each right is shown with its user.
+    "/rights",
     # One record of a list that holds it whole.
     "/company-directory/{uuid}", "/extensions/{uuid}", "/locations/{uuid}", "/permissions/{uuid}",
     "/vendor-kem/{uuid}", "/vendor-phones/{mac}", "/vendor-users/by-user/{userUuid}",
@@ -57,7 +59,7 @@ WRITTEN_BY = {
     "people.js": ["POST /users"],
     "person-parts.js": [
         "POST /user-perms", "DELETE /user-perms/{userUuid}", "POST /user-extensions",
-        "DELETE /user-extensions/{uuid}",
+        "DELETE /user-extensions/{uuid}", "PUT /users/{uuid}/rights", "DELETE /users/{uuid}/rights",
     ],
     "person.js": [
         "PUT /users/{uuid}", "DELETE /users/{uuid}", "PUT /vendor-users/{userUuid}",

@@ -5,8 +5,8 @@ import pytest
 
 from phoneprov_core.features.desks.records import DeskRecord, DeskUse
 from phoneprov_core.features.lines.model import Number, PhoneNumbers, UsedPhone
-from phoneprov_core.inventory.locations import beginnings, location_key
 from phoneprov_core.kernel.errors import Conflict
+from phoneprov_core.people.access import beginnings, location_key
 from support.phone_records import a_deployment, a_location, a_phone
 from support.records import (
     a_link,

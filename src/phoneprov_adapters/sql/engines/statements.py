@@ -169,6 +169,12 @@ class json_items(_ByDialect):  # noqa: N801 - see above
     postgresql = "json_array_elements_text(CAST({} AS JSON))"
 
 
+def at_places(phones: Table) -> ColumnElement[bool]:
+    """Whether a phone's location is one of ``places``, a JSON list."""
+    places = json_items(bindparam("places", type_=Text())).table_valued("value")
+    return phones.c.location.in_(select(places.c.value))
+
+
 class json_field(_ByDialect):  # noqa: N801 - see above
     """The text of an element, by its position, of a JSON list."""
 

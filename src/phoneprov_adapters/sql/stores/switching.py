@@ -23,6 +23,7 @@ from sqlalchemy import (
 from phoneprov_adapters.sql.engines.connection import Connection
 from phoneprov_adapters.sql.engines.statements import (
     Query,
+    at_places,
     held,
     is_over,
     json_items,
@@ -55,6 +56,7 @@ from phoneprov_core.switching.deployments.ports import LeaseStore
 _OWNER = or_(
     deployments.c.owner_uuid == bindparam("owner"), deployments.c.user_uuid == bindparam("owner")
 )
+_IN_PLACES = deployments.c.mac.in_(select(phones.c.mac).where(at_places(phones)))
 _CONDITIONS: dict[str, ColumnElement[bool]] = {
     "mac": deployments.c.mac == bindparam("mac"),
     "macs": deployments.c.mac.in_(
@@ -81,13 +83,13 @@ def _from(statement: Select[Any], names: frozenset[str]) -> Select[Any]:
 
 
 @cache
-def _query(names: frozenset[str]) -> Query:
+def _query(names: frozenset[str], *, in_places: bool = False) -> Query:
     count = select(func.count())
     order = current_deployments if "current" in names else deployments
     return Query(
         _from(select(*DEPLOYMENTS.fields.columns), names),
         (order.c.created_at, order.c.uuid),
-        owner=_OWNER,
+        owner=or_(_OWNER, _IN_PLACES) if in_places else _OWNER,
         counted=_from(count if "current" in names else count.select_from(deployments), names),
         quick_count=count.select_from(current_deployments) if names == {"current"} else None,
     )
@@ -209,7 +211,11 @@ class SqlDeployments(SqlStore[Deployment], UsesOfDeployments):
         await self._derive(entity)
 
     def matching(
-        self, wanted: DeploymentFilter, *, also: Sequence[str] = ()
+        self,
+        wanted: DeploymentFilter,
+        *,
+        also: Sequence[str] = (),
+        places: Sequence[str] | None = None,
     ) -> NewestRows[Deployment]:
         values = {
             name: value
@@ -218,8 +224,10 @@ class SqlDeployments(SqlStore[Deployment], UsesOfDeployments):
         }
         if also:
             values["macs"] = json_text([values.pop("mac"), *also])
-        query = _query(frozenset(values))
+        query = _query(frozenset(values), in_places=places is not None)
         values.pop("current", None)
+        if places is not None:
+            values["places"] = json_text(places)
         return SqlNewestRows(self._connection, query, self._entity_of, **values)
 
     async def current(self, mac: str) -> Deployment | None:

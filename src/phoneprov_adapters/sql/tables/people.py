@@ -34,6 +34,7 @@ from phoneprov_core.people.directory.model import (
     ContactSearch,
     PersonalContact,
 )
+from phoneprov_core.people.permissions import Right
 from phoneprov_core.people.users.model import USER_FIELDS, User, UserSearch
 
 users = table_of(
@@ -72,6 +73,13 @@ assignments = table_of(
     without=("level", "perm_name"),
     listed=False,
 )
+
+RIGHTS = Records(
+    Right,
+    table_of(Right, "rights", user(primary_key=True), key="user_uuid"),
+    one_name="right",
+)
+rights = RIGHTS.table
 
 sessions = table_of(
     Session,

@@ -17,9 +17,10 @@ from phoneprov_core.features.desks.occupancy import DeskChange, with_change
 from phoneprov_core.features.desks.records import DeskRecord, DeskUse
 from phoneprov_core.inventory.phones.model import Phone, speaks_sip
 from phoneprov_core.kernel.actor import Actor, Event
-from phoneprov_core.kernel.errors import PhoneprovError, Unavailable
+from phoneprov_core.kernel.errors import PhoneprovError, Unavailable, require
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, Pause, millis, timestamp
+from phoneprov_core.people.permissions import require_still_at
 from phoneprov_core.people.users.model import User
 from phoneprov_core.switching.deployments.deploy import Deploy
 from phoneprov_core.switching.deployments.model import Action, Deployment
@@ -127,12 +128,17 @@ class ChangeDesk:
         after = FollowUp.RESTART if order.phone.address_confirmed else FollowUp.START
         return Changed(after, answered.set, placed.result(), user)
 
-    async def leave(self, actor: Actor, phone: Phone, version: int | None) -> Changed:
+    async def leave(
+        self, actor: Actor, phone: Phone, version: int | None, *, by_right: bool = False
+    ) -> Changed:
         """End the use of a phone that has no default profile: it keeps its file, and leaves its
         services after the answer. It restarts if the exchange asks for its lines, so that it loses
-        the lines of the user. Raises ``Conflict`` (code ``desk_changed``)."""
+        the lines of the user. Raises ``Conflict`` (code ``desk_changed``), and ``Forbidden`` if the
+        right to request it has ended."""
         not_before = millis(self.clock()) + LEAVING_SECONDS * 1000
         async with self.database.write(by=actor) as tx:
+            if by_right:
+                await require_still_at(tx, actor, require(await tx.phones.find(phone.mac), "phone"))
             before = (await tx.desks.find(phone.mac)).next_version(version)
             desk = before.left(not_before=not_before)
             await tx.desks.put(desk)

@@ -1,5 +1,6 @@
 """Desks as they are shown, the policy of logins at phones, and their stores."""
 
+from collections.abc import Sequence
 from enum import Enum
 from typing import Annotated, Protocol
 
@@ -16,6 +17,7 @@ from phoneprov_core.kernel.fields import Uuid, schema
 from phoneprov_core.kernel.store import Rows, Store
 from phoneprov_core.kernel.system import Timestamp
 from phoneprov_core.people.auth.model import LoginAttemptStore
+from phoneprov_core.people.permissions import Right
 from phoneprov_core.people.users.model import User
 from phoneprov_core.people.users.use_cases import UserStore
 from phoneprov_core.people.vendor_users import NumbersTransaction, VendorUserStore
@@ -119,6 +121,13 @@ class DeskStore(DeskRecords, Protocol):
         query; None if the phone is not in the inventory."""
 
 
+class ListedDesks(Rows[ListedDesk], Protocol):
+    """The desk of every phone; its owner is the user who is logged in."""
+
+    def at(self, places: Sequence[str]) -> Rows[ListedDesk]:
+        """The same desks; those of phones at one of these locations belong to every account."""
+
+
 class DesksTransaction(OccupancyTransaction, RecipeTransaction, NumbersTransaction, Protocol):
     """Stores that desks read and write."""
 
@@ -129,11 +138,13 @@ class DesksTransaction(OccupancyTransaction, RecipeTransaction, NumbersTransacti
     @property
     def extensions(self) -> Store[Extension]: ...
     @property
-    def listed_desks(self) -> Rows[ListedDesk]: ...
+    def listed_desks(self) -> ListedDesks: ...
     @property
     def vendor_users(self) -> VendorUserStore: ...
     @property
     def attempts(self) -> LoginAttemptStore: ...
+    @property
+    def rights(self) -> Store[Right]: ...
 
 
 class PageSigner(Protocol):

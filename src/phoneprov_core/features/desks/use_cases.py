@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from phoneprov_core.features.desks.access import PageTokens, Purpose
 from phoneprov_core.features.desks.change import Changed, ChangeDesk, FollowUp
 from phoneprov_core.features.desks.login import actor_at, require_user
@@ -18,14 +20,22 @@ from phoneprov_core.features.desks.pins import phone_key
 from phoneprov_core.features.desks.records import DeskRecord, Due, end_use
 from phoneprov_core.inventory.extensions import CHAN_SCCP
 from phoneprov_core.inventory.phones.model import Phone
-from phoneprov_core.kernel.actor import SUPERADMIN, Actor, Event
+from phoneprov_core.kernel.actor import Actor, Event
 from phoneprov_core.kernel.commands import applied
 from phoneprov_core.kernel.errors import Conflict, NotFound, require
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, timestamp
 from phoneprov_core.kernel.values import known_mac
-from phoneprov_core.people.access import may_act_for, require_superadmin
+from phoneprov_core.people.access import (
+    may_act_for,
+    may_see_people,
+    places_of,
+    require_at,
+    require_people,
+    require_superadmin,
+)
+from phoneprov_core.people.permissions import require_still_at
 from phoneprov_core.switching.deployments.model import Action
 from phoneprov_core.switching.deployments.order import DeploymentRequest, require_fitting
 
@@ -57,15 +67,17 @@ class LogOut:
 
     async def __call__(self, actor: Actor, mac: str) -> str:
         """Log out the user at a phone, and return its canonical MAC. Raises ``NotFound`` for an
-        unknown phone, and for callers without level 0 that are not logged in there; ``NotLoggedIn``
-        while no user is logged in; and everything that ``Deploy`` raises."""
+        unknown phone, and for callers without level 0 that are not logged in there; ``Forbidden``
+        out of the scope of a right; ``NotLoggedIn`` while no user is logged in; and everything that
+        ``Deploy`` raises."""
         async with self.database.read() as tx:
             state = await tx.desks.at(known_mac(mac))
-        if state is None or not may_act_for(actor, state.desk.user_uuid or ""):
+        if state is None or not _sees(actor, state):
             raise NotFound("There is no such desk.")
         if state.desk.user_uuid is None:
             raise NotLoggedIn
-        begun = await self._begun(actor, state.phone, state.desk)
+        by_right = not may_act_for(actor, state.desk.user_uuid)
+        begun = await self._begun(actor, state.phone, state.desk, by_right=by_right)
         if isinstance(begun, Changed):
             begun.answered()
         else:
@@ -73,18 +85,32 @@ class LogOut:
         return state.phone.mac
 
     async def _begun(
-        self, actor: Actor, phone: Phone, desk: DeskRecord
+        self, actor: Actor, phone: Phone, desk: DeskRecord, *, by_right: bool = False
     ) -> DeploymentRequest | Changed:
         """The order that puts the default profile back. ``Changed`` if none is carried out now: the
         phone is in a call, or has no default profile."""
         order = await self.change.default_order(desk, phone, Action.LOGOUT, desk.version)
+        if order is not None:
+            order = replace(order, by_right=by_right)
         if await self.change.is_in_call(phone):
             async with self.database.write(by=actor) as tx:
+                if by_right:
+                    known = require(await tx.phones.find(phone.mac), "desk")
+                    await require_still_at(tx, actor, known)
                 current = (await tx.desks.find(phone.mac)).next_version(desk.version)
                 await end_use(tx, current, Due.LOGOUT)
                 tx.trail.note(Event("desk.logout", "desk", phone.mac))
             return Changed(FollowUp.CALL if order else FollowUp.NOTHING, _nothing)
-        return order or await self.change.leave(actor, phone, desk.version)
+        return order or await self.change.leave(actor, phone, desk.version, by_right=by_right)
+
+
+def _sees(actor: Actor, state: PhoneState) -> bool:
+    """Whether the caller may see a desk. Raises ``Forbidden`` out of the scope of a right."""
+    if may_act_for(actor, state.desk.user_uuid or ""):
+        return True
+    if may_see_people(actor):
+        require_at(actor, state.phone)
+    return may_see_people(actor)
 
 
 def _nothing() -> None:
@@ -104,7 +130,7 @@ class NotALine(Conflict):
 @dataclass(frozen=True)
 class Desks:
     """Desks: level 0 sees and configures all desks, other callers see the desks where they are
-    logged in."""
+    logged in, and with a right those of the phones in its scope."""
 
     database: ReadAndWrite[DesksTransaction]
     log_out_at_phone: LogOut
@@ -112,33 +138,46 @@ class Desks:
 
     async def all(self, actor: Actor, page: Page = None) -> Listing[Desk]:
         """The desk of every phone, the oldest phone first; without level 0 only desks where the
-        caller is logged in."""
+        caller is logged in, and those in the scope of a right."""
         return (await self.listed(actor, page)).mapped(lambda one: one.desk)
 
     async def listed(self, actor: Actor, page: Page = None) -> Listing[ListedDesk]:
         """The same desks, with what their identifiers name."""
-        owner = None if actor.holds(SUPERADMIN) else actor.user_uuid
-        return await listing(self.database.read, lambda tx: tx.listed_desks, page, owner=owner)
+        places: tuple[str, ...] | None = ()
+        if may_see_people(actor):
+            async with self.database.read() as tx:
+                places = await places_of(actor, tx.phones)
+        if places is None:
+            return await listing(self.database.read, lambda tx: tx.listed_desks, page)
+        owner, at = actor.user_uuid, places
+        return await listing(
+            self.database.read, lambda tx: tx.listed_desks.at(at), page, owner=owner
+        )
 
     async def get(self, actor: Actor, mac: str) -> Desk:
-        """Raises ``NotFound``, also for a desk that the caller may not see."""
+        """Raises ``NotFound``, also for a desk that the caller may not see; ``Forbidden`` for one
+        out of the scope of a right."""
         async with self.database.read() as tx:
             state = await tx.desks.at(known_mac(mac))
-            is_visible = state and may_act_for(actor, state.desk.user_uuid or "")
+            is_visible = state and _sees(actor, state)
             return await self._shown(tx, require(state if is_visible else None, "desk"))
 
     async def update(self, actor: Actor, mac: str, patch: DeskPatch) -> Desk:
         """Choose the default profile, the number of the desk, and whether users can log in; also
         opens the lock of the phone after wrong PINs. The phone keeps what it has until the next
-        logout or restart.
+        logout or restart. A right opens the lock, and chooses nothing.
 
         Raises ``Forbidden``; ``NotFound`` for an unknown phone, profile or extension; ``Conflict``
         for a profile that does not fit the phone, and for an extension that is no line of
         chan_sccp (code ``not_a_line``).
         """
-        require_superadmin(actor)
+        require_people(actor)
+        if patch != DeskPatch():
+            require_superadmin(actor)
         async with self.database.write(by=actor) as tx:
-            await configure(tx, known_mac(mac), patch)
+            phone = require(await tx.phones.find(known_mac(mac)), "desk")
+            await require_still_at(tx, actor, phone)
+            await configure(tx, phone.mac, patch)
         return await self.get(actor, mac)
 
     async def log_out(self, actor: Actor, mac: str) -> Desk:

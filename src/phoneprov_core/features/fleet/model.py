@@ -1,6 +1,6 @@
 """What was observed of the phones of the inventory, their numbers, and the stores for both."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Protocol
 
 from msgspec import Struct
@@ -164,9 +164,9 @@ class FleetStore(SignsOfLife, Protocol):
     async def files(self, after: str, limit: int) -> list[WatchedFile]:
         """The files of the phones that ``watched`` returns, in the same order."""
 
-    async def counts(self) -> CountedFleet:
-        """The active phones in numbers. Those that ``left`` finds have ``USER_INACTIVE`` among
-        their states."""
+    async def counts(self, places: Sequence[str] | None = None) -> CountedFleet:
+        """The active phones in numbers; with ``places`` those at one of these locations. Those that
+        ``left`` finds have ``USER_INACTIVE`` among their states."""
 
     async def summed_until(self) -> str | None:
         """The day before which deployments are counted by ``sum_days``: the day of the oldest
@@ -176,9 +176,10 @@ class FleetStore(SignsOfLife, Protocol):
         """Count the deployments of each day from ``begin``, which is ``summed_until``, up to the
         day before ``until``, and store the numbers. Concurrent calls have the effect of one."""
 
-    async def days(self, since: str, until: str) -> Days:
+    async def days(self, since: str, until: str, places: Sequence[str] | None = None) -> Days:
         """The deployments of the days from ``since`` to ``until``: as ``sum_days`` stored them,
-        else counted now."""
+        else counted now. With ``places`` those that are kept, to phones that are at one of these
+        locations now."""
 
 
 class FleetTransaction(PhonesTransaction, DesksTransaction, Protocol):

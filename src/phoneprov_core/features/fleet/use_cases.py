@@ -1,4 +1,4 @@
-"""The state of one phone, and the numbers of the fleet; level 0 reads them."""
+"""The state of one phone, and the numbers of the fleet; level 0 and helpdesks read them."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -36,7 +36,12 @@ from phoneprov_core.kernel.fields import schema, within
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, NewId, timestamp
 from phoneprov_core.kernel.values import known_mac
-from phoneprov_core.people.access import require_superadmin
+from phoneprov_core.people.access import (
+    places_of,
+    require_at,
+    require_people,
+    require_superadmin,
+)
 from phoneprov_core.switching.deployments.observation import Identity, PhoneInformation, identity_at
 
 HISTORY = 20
@@ -83,25 +88,27 @@ class ViewFleet:
 
     async def state(self, actor: Actor, mac: str) -> PhoneStatus:
         """Raises ``Forbidden``, ``NotFound``."""
-        require_superadmin(actor)
+        require_people(actor)
         async with self.database.read() as tx:
             phone = require(await tx.phones.find(known_mac(mac)), "phone")
+            require_at(actor, phone)
             seen = await tx.fleet.find(phone.mac)
             history = await tx.fleet.history(phone.mac, HISTORY)
             is_left = await tx.fleet.left(phone.mac)
         return status_of(phone, seen, tuple(history), is_left=is_left)
 
     async def numbers(self, actor: Actor, wanted: FleetQuery) -> Fleet:
-        """Raises ``Forbidden``."""
-        require_superadmin(actor)
+        """The numbers of the phones that the caller may see. Raises ``Forbidden``."""
+        require_people(actor)
         now = self.clock()
         today, since = timestamp(now)[:10], timestamp(now - timedelta(days=wanted.days - 1))[:10]
         # Once a day. Until it succeeds, the days are counted each time.
         with suppress(Unavailable):
             await self.count_days()
         async with self.database.read() as tx:
-            counted = await tx.fleet.counts()
-            days = await tx.fleet.days(since, today)
+            places = await places_of(actor, tx.phones)
+            counted = await tx.fleet.counts(places)
+            days = await tx.fleet.days(since, today, places)
         phones = sum(count for *_, count in counted.recorded)
         states = _by(
             (state.value, count) for states, _, count in counted.observed for state in states

@@ -30,7 +30,7 @@ from phoneprov_core.kernel.paging import Listing, Page, listing, page_of
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, known_id, timestamp
 from phoneprov_core.kernel.values import known_mac
-from phoneprov_core.people.access import require_superadmin
+from phoneprov_core.people.access import require_at, require_people, require_superadmin
 from phoneprov_core.switching.deployments.order import DeploymentRequest
 from phoneprov_core.switching.devices.names import mac_of_device
 
@@ -84,11 +84,12 @@ class Lines:
         self, actor: Actor, mac: str, page: Page = None
     ) -> tuple[Listing[Line], Emergency]:
         """The lines of a phone as the exchange gets them, by button, and what an emergency call
-        from the phone presents. Raises ``NotFound``."""
-        require_superadmin(actor)
+        from the phone presents. Raises ``NotFound``, ``Forbidden``."""
+        require_people(actor)
         now = timestamp(self.clock())
         async with self.database.read() as tx:
             phone = require(await tx.lines.at(known_mac(mac)), "phone")
+            require_at(actor, phone.used.phone)
             lines = [await self._line(tx, one) for one in numbers_of(phone, now)]
             emergency = await emergency_of_phone(tx, phone.used.phone, now)
         return page_of(lines, page), emergency

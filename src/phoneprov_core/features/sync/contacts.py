@@ -11,13 +11,13 @@ from phoneprov_core.features.transfer.model import RowProblem, problems_of
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Invalid
+from phoneprov_core.kernel.letters import caseless
 from phoneprov_core.people.directory.model import (
     CompanyContact,
     CompanyContactPatch,
     CreateCompanyContact,
 )
 from phoneprov_core.people.directory.use_cases import CompanyDirectory
-from phoneprov_core.people.users.model import folded
 
 
 class Contacts(NamedTuple):
@@ -47,14 +47,14 @@ class Contacts(NamedTuple):
             if one.source == options.source and one.record_uuid in contacts
         }
         by_email = {
-            folded(one.email): one for one in contacts.values()
+            caseless(one.email): one for one in contacts.values()
             if one.email and one.uuid not in keyed
         } if options.adopt else {}  # fmt: skip
         problems: list[RowProblem] = []
         changed: list[tuple[DirectoryKey, CompanyContact | None, Any]] = []
         for want in wants.values():
             person = want.person
-            contact = own.get(person.key) or by_email.pop(folded(want.email), None)
+            contact = own.get(person.key) or by_email.pop(caseless(want.email), None)
             values = {**person.contact, "is_active": person.values["is_active"]}
             if name := _full_name(want):
                 values["name"] = name

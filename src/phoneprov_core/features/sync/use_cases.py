@@ -36,11 +36,12 @@ from phoneprov_core.features.transfer.model import (
 from phoneprov_core.kernel.actor import Actor, Event
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import AlreadyExists, Invalid
+from phoneprov_core.kernel.letters import caseless
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, millis
 from phoneprov_core.people.access import LastSuperadmin, require_superadmin
 from phoneprov_core.people.directory.use_cases import CompanyDirectory
-from phoneprov_core.people.users.model import ImportedUser, User, UserPatch, folded
+from phoneprov_core.people.users.model import ImportedUser, User, UserPatch
 from phoneprov_core.people.users.use_cases import Users
 
 ANOTHER_SYNC = "Another import of users is running; try again when it has ended."
@@ -156,19 +157,19 @@ class SyncPeople:
     ) -> None:
         """Find the account of each person, and leave out those who cannot have their names."""
         keyed = {one.record_uuid: one.source for one in plan.keys if one.kind == USER}
-        by_name = {folded(user.username): user for user in plan.users.values()}
+        by_name = {caseless(user.username): user for user in plan.users.values()}
         wants: dict[str, Want] = {}
         for person in found.people:
             user = plan.own.get(person.key)
             adopted = None
             if user is None and options.adopt:
-                adopted = by_name.get(folded(str(person.values.get("username", ""))))
+                adopted = by_name.get(caseless(str(person.values.get("username", ""))))
                 adopted = None if adopted is None or adopted.uuid in keyed else adopted
             try:
                 want = self._wanted(person, user or adopted, is_adopted=adopted is not None)
                 name = want.username
                 uuid = want.user.uuid if want.user else self.users.new_id()
-                is_new_name = want.user is None or folded(name) != folded(want.user.username)
+                is_new_name = want.user is None or caseless(name) != caseless(want.user.username)
                 if is_new_name and name.isdigit() and await tx.extensions.is_of_another(name, uuid):
                     plan.problems.append(
                         RowProblem(person.line, "username", "is the number of an extension")
@@ -208,7 +209,7 @@ class SyncPeople:
         looks = self.users.policy.looks(username)
         # A look is compared with looks alone; no name has a line break.
         alike = (f"\n{look}" for look in looks)
-        return {"username": (folded(username), *alike), "email": (folded(email),)}
+        return {"username": (caseless(username), *alike), "email": (caseless(email),)}
 
     async def _write(
         self, tx: SyncTransaction, actor: Actor, plan: _Plan, options: SyncOptions
@@ -289,7 +290,7 @@ def _require_few(plan: _Plan, options: SyncOptions) -> None:
     renamed = {
         want.user.uuid
         for want in of_source
-        if want.user and folded(want.username) != folded(want.user.username)
+        if want.user and caseless(want.username) != caseless(want.user.username)
     } - gone
     most = max(_ALWAYS_ALLOWED, len(own) * options.most // 100)
     if len(gone) + len(renamed) > most:

@@ -15,12 +15,13 @@ from phoneprov_core.inventory.locations import (
     CreateLocation,
     Location,
     LocationPatch,
-    location_key,
 )
 from phoneprov_core.inventory.phones.model import CreatePhone, Phone, PhonePatch
 from phoneprov_core.kernel.errors import Problem
+from phoneprov_core.kernel.letters import caseless
 from phoneprov_core.kernel.system import known_id
 from phoneprov_core.kernel.values import INVISIBLE, known_mac
+from phoneprov_core.people.access import location_key
 from phoneprov_core.people.directory.model import (
     CompanyContact,
     CompanyContactPatch,
@@ -30,7 +31,7 @@ from phoneprov_core.people.directory.model import (
     PersonalContactPatch,
     not_offered,
 )
-from phoneprov_core.people.users.model import ImportedUser, User, UserPatch, folded
+from phoneprov_core.people.users.model import ImportedUser, User, UserPatch
 from phoneprov_core.switching.devices.names import mac_in_table
 
 
@@ -134,7 +135,7 @@ def comparable(field: str, value: object) -> str:
         return known_mac(value.strip())
     if field == "name":
         return location_key(value)
-    return folded(value) if field in {"username", "email"} else value
+    return caseless(value) if field in {"username", "email"} else value
 
 
 def tidied(cells: Mapping[str, str]) -> dict[str, str]:

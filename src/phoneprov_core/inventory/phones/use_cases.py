@@ -27,15 +27,17 @@ from phoneprov_core.kernel.commands import applied, record_of
 from phoneprov_core.kernel.errors import Conflict, Forbidden, require
 from phoneprov_core.kernel.fields import schema
 from phoneprov_core.kernel.paging import Listing, Page, Window, listing, page_of
-from phoneprov_core.kernel.search import search_for
+from phoneprov_core.kernel.search import Search, search_for
 from phoneprov_core.kernel.store import ReadAndWrite, SearchedStore
 from phoneprov_core.kernel.system import Clock, timestamp
 from phoneprov_core.kernel.values import known_mac
 from phoneprov_core.people.access import (
     SharedWrite,
+    may_see_people,
+    places_of,
     require_owner,
+    require_people,
     require_shared_write,
-    require_superadmin,
 )
 
 
@@ -160,23 +162,42 @@ class Phones:
         self, actor: Actor, page: Page = None, wanted: PhoneFilters | None = None
     ) -> Listing[Phone]:
         """The phones that match, oldest first or as they are sorted. Raises ``Forbidden`` if the
-        filter reads what the caller may not see: deployments and logins of other users. Level 0
-        also finds phones by their users."""
+        filter reads what the caller may not see: deployments and logins of other users; with a
+        right, such a filter finds phones in its scope. Level 0 also finds phones by their users."""
         wanted = wanted or PhoneSearch()
-        _require_visible(actor, wanted)
+        reads_use = _reads_use(actor, wanted)
+        return await self._found(actor, page, wanted, in_scope=reads_use)
+
+    async def _found(
+        self, actor: Actor, page: Page, wanted: PhoneFilters, *, in_scope: bool
+    ) -> Listing[Phone]:
+        """The phones that match; ``in_scope`` only those that the actor may see with their use."""
+        places = None
+        if in_scope:
+            async with self.database.read() as tx:
+                places = await places_of(actor, tx.phones)
         search = search_for(wanted)
-        if search is None:
+        if search is None and places is None:
             return await listing(self.database.read, lambda tx: tx.phones, page)
-        filters = [await self._filter(name, value) for name, value in search.filters]
-        search = replace(search, filters=tuple(filters), people=actor.holds(SUPERADMIN))
-        return await listing(self.database.read, lambda tx: tx.phones.matching(search), page)
+        search = search or Search()
+        filters = dict([await self._filter(name, value) for name, value in search.filters])
+        if places is not None:
+            asked = filters.get("location", places)
+            filters["location"] = tuple(one for one in places if one in asked)
+        found = replace(
+            search,
+            filters=tuple(sorted(filters.items())),
+            people=in_scope or actor.holds(SUPERADMIN),
+        )
+        return await listing(self.database.read, lambda tx: tx.phones.matching(found), page)
 
     async def summaries(
         self, actor: Actor, page: Page, wanted: SummarySearch
     ) -> Listing[PhoneSummary]:
-        """The phones that ``all`` lists, at most 1000, with what is on them."""
-        require_superadmin(actor)
-        phones = await self.all(actor, page or Window(), wanted)
+        """The phones that ``all`` lists, at most 1000, with what is on them; with a right those in
+        its scope."""
+        require_people(actor)
+        phones = await self._found(actor, page or Window(), wanted, in_scope=True)
         async with self.database.read() as tx:
             uses = await tx.phones.uses([phone.mac for phone in phones.first])
         summaries = [
@@ -275,12 +296,16 @@ class Phones:
 _SPELLED = {"brand", "model", "location", "software_type"}
 
 
-def _require_visible(actor: Actor, wanted: PhoneFilters) -> None:
-    for name in "last_outcome", "in_use", "state":
-        if getattr(wanted, name) is not None and not actor.holds(SUPERADMIN):
-            raise Forbidden(f"Filtering by {name} needs permission level 0.")
-    if wanted.user_uuid is not None:
+def _reads_use(actor: Actor, wanted: PhoneFilters) -> bool:
+    """Whether the filter reads deployments and logins of other users. Raises ``Forbidden``."""
+    names = [n for n in ("last_outcome", "in_use", "state") if getattr(wanted, n) is not None]
+    if names and not may_see_people(actor):
+        raise Forbidden(f"Filtering by {names[0]} needs permission level 0.")
+    if wanted.user_uuid in {None, actor.user_uuid}:
+        return bool(names)
+    if not may_see_people(actor):
         require_owner(actor, wanted.user_uuid)
+    return True
 
 
 def _require_address_unchanged(actor: Actor, before: str | None, after: str | None) -> None:

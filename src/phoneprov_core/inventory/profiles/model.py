@@ -133,7 +133,8 @@ class ProfileRecord(Struct, frozen=True):
 
 class Profile(Redacted, frozen=True):
     """A profile with its complete configuration, or with a template and its values. Only the
-    latter has these two fields."""
+    latter has these two fields. Configuration and values are null for a caller who may not read
+    them."""
 
     uuid: RecordUuid
     user_uuid: Owner
@@ -145,7 +146,7 @@ class Profile(Redacted, frozen=True):
     created_at: CreatedAt
     updated_at: UpdatedAt
     template: ProfileTemplate | UnsetType = UNSET
-    values: Values | UnsetType = UNSET
+    values: Values | UnsetType | None = UNSET
 
 
 class Content(Redacted, frozen=True):

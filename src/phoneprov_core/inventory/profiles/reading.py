@@ -87,7 +87,7 @@ class ReadConfigurations:
         the one before ``to``. Raises ``NotFound`` for another user's
         profile and for a revision that does not exist; ``Unavailable``."""
         async with self.database.read() as tx:
-            profile = await visible(actor, tx.profiles, uuid, "profile")
+            profile = await visible(actor, tx.profiles, uuid, "profile", is_listed=True)
             if to is None:
                 to = require(await tx.revisions.newest(profile.uuid), "revision").number
             if from_ is None:

@@ -2,6 +2,7 @@
 
 import hashlib
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Protocol
 
 from msgspec import UNSET
@@ -30,7 +31,13 @@ from phoneprov_core.kernel.errors import NotFound, require
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite, Rows, SearchedRows, Store, selected
 from phoneprov_core.kernel.system import Clock, NewId, known_id, timestamp
-from phoneprov_core.people.access import KnownUsers, require_owner, visible
+from phoneprov_core.people.access import (
+    KnownUsers,
+    may_act_for,
+    may_see_people,
+    require_owner,
+    visible,
+)
 
 
 class RevisionStore(Rows[Revision], Protocol):
@@ -142,20 +149,27 @@ class Profiles:
     async def all(
         self, actor: Actor, page: Page = None, wanted: ProfileSearch | None = None
     ) -> Listing[Profile]:
-        """Every profile, oldest first; without level 0 only those of the caller."""
-        owner = None if actor.holds(SUPERADMIN) else actor.user_uuid
-        return await self._listing(page, owner, wanted)
+        """Every profile, oldest first; without level 0 and without a right only those of the
+        caller. A right shows those of others without configuration and values."""
+        owner = None if may_see_people(actor) else actor.user_uuid
+        return (await self._listing(page, owner, wanted)).mapped(partial(_shown_to, actor))
 
     async def of_user(self, actor: Actor, user_uuid: str, page: Page = None) -> Listing[Profile]:
         """The profiles of one user. Raises ``Forbidden``; ``NotFound`` without the user."""
         owner = known_id(user_uuid)
-        await self._require_owner(actor, owner)
-        return await self._listing(page, owner)
+        if not may_see_people(actor):
+            require_owner(actor, owner)
+        async with self.database.read() as tx:
+            require(await tx.users.find(owner), "user")
+        return (await self._listing(page, owner)).mapped(partial(_shown_to, actor))
 
     async def get(self, actor: Actor, uuid: str) -> Profile:
         """Raises ``NotFound``, also for another user's profile."""
         async with self.database.read() as tx:
-            return await visible(actor, tx.whole_profiles, uuid, "profile")
+            if not may_see_people(actor):
+                return await visible(actor, tx.whole_profiles, uuid, "profile")
+            profile = require(await tx.whole_profiles.find(known_id(uuid)), "profile")
+        return _shown_to(actor, profile)
 
     async def create(self, actor: Actor, new: CreateProfile) -> Profile:
         """Raises ``Forbidden`` for another user and (code ``template_not_shared``) for a template
@@ -189,12 +203,12 @@ class Profiles:
         user; ``Conflict`` if that user has the maximum number of profiles, and (code
         ``changed_meanwhile``) if ``revision`` is not the number of the newest revision."""
         async with self.database.read() as tx:
-            await visible(actor, tx.profiles, uuid, "profile")
+            await visible(actor, tx.profiles, uuid, "profile", is_listed=True)
         if patch.user_uuid is not UNSET:
             await self._require_owner(actor, patch.user_uuid)
         obey(self.rules, patch)
         async with self.database.write(by=actor) as tx:
-            before = await visible(actor, tx.profiles, uuid, "profile")
+            before = await visible(actor, tx.profiles, uuid, "profile", is_listed=True)
             if patch.user_uuid is not UNSET and patch.user_uuid != before.user_uuid:
                 await self._require_room(tx, patch.user_uuid)
             newest = require(await tx.revisions.newest(before.uuid), "profile")
@@ -223,7 +237,7 @@ class Profiles:
         """Delete the profile and its revisions. Raises ``NotFound``; ``DefaultOfDesks`` without
         ``force`` if it is the default profile of desks."""
         async with self.database.write(by=actor) as tx:
-            profile = await visible(actor, tx.profiles, uuid, "profile")
+            profile = await visible(actor, tx.profiles, uuid, "profile", is_listed=True)
             macs = await tx.desk_uses.with_default(profile.uuid)
             if macs and not (deletion and deletion.force):
                 more = f" and {len(macs) - NAMED} more" if len(macs) > NAMED else ""
@@ -237,7 +251,7 @@ class Profiles:
     async def revisions(self, actor: Actor, uuid: str, page: Page = None) -> Listing[Revision]:
         """The revisions of a profile, oldest first, without configurations. Raises ``NotFound``."""
         async with self.database.read() as tx:
-            profile = await visible(actor, tx.profiles, uuid, "profile")
+            profile = await visible(actor, tx.profiles, uuid, "profile", is_listed=True)
         return await listing(self.database.read, lambda tx: tx.revisions, page, owner=profile.uuid)
 
     async def _require_owner(self, actor: Actor, user_uuid: str) -> None:
@@ -282,6 +296,14 @@ class Profiles:
             owner=owner,
             piece=PIECE,
         )
+
+
+def _shown_to(actor: Actor, profile: Profile) -> Profile:
+    """The profile, without what is in it if only a right shows it."""
+    if may_act_for(actor, profile.user_uuid):
+        return profile
+    values = UNSET if profile.values is UNSET else None
+    return replace(profile, cnf_xml=None, values=values)
 
 
 async def _require_template(

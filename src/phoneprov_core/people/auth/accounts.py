@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from phoneprov_core.kernel.actor import SUPERADMIN, SYSTEM_ACTOR, Actor, Event, anonymous
 from phoneprov_core.kernel.commands import obey, wrong
 from phoneprov_core.kernel.errors import Forbidden, TooManyAttempts, Unavailable, require
+from phoneprov_core.kernel.letters import caseless
 from phoneprov_core.kernel.store import ReadAndWrite, Store
 from phoneprov_core.kernel.system import Clock, NewId, timestamp
 from phoneprov_core.people.access import Assignment, Permission, require_login
@@ -23,12 +24,12 @@ from phoneprov_core.people.auth.model import (
     ignore_failure,
 )
 from phoneprov_core.people.auth.throttle import GUESSES_PER_ADDRESS
+from phoneprov_core.people.permissions import Right
 from phoneprov_core.people.users.model import (
     AccountPolicy,
     PasswordHasher,
     Registration,
     User,
-    folded,
 )
 from phoneprov_core.people.users.use_cases import (
     UsersTransaction,
@@ -138,6 +139,8 @@ class CreateAdminTransaction(UsersTransaction, Protocol):
     def permissions(self) -> Store[Permission]: ...
     @property
     def identities(self) -> LinkedAccounts: ...
+    @property
+    def rights(self) -> Store[Right]: ...
 
 
 class AdminCreated(Struct, frozen=True):
@@ -192,6 +195,7 @@ class CreateAdmin:
                 await tx.users.set_password_hash(user.uuid, hash_)
             await clear_guesses(tx, user)
             await tx.identities.remove_of("user_uuid", user.uuid)
+            await tx.rights.remove(user.uuid)
             permission = await self._permission(tx, now)
             current = await tx.assignments.of_user(user.uuid)
             if current is None or current.perm_uuid != permission.uuid:
@@ -211,7 +215,7 @@ class CreateAdmin:
         last: Permission | None = None
         while rows := await tx.permissions.rows(1000, after=last):
             for permission in rows:
-                if permission.level == SUPERADMIN and folded(permission.name) == PERMISSION_NAME:
+                if permission.level == SUPERADMIN and caseless(permission.name) == PERMISSION_NAME:
                     return permission
             last = rows[-1]
         permission = Permission(

@@ -159,6 +159,8 @@ class Principal(Struct, frozen=True):
     user_uuid: str
     level: int | None
     username: str | None = None
+    right: str | None = None
+    locations: tuple[str, ...] = ()
 
 
 class Exchange(Enum):
@@ -225,8 +227,8 @@ class SessionStore(EndSessions, Protocol):
         if the user does not exist."""
 
     async def principal(self, session_uuid: str, now: int) -> Principal | None:
-        """The account of the session and its current level, in one query; None if the session ended
-        or expired or the account is not active."""
+        """The account of the session with its current level and right, in one query; None if the
+        session ended or expired or the account is not active."""
 
     async def replace_token(
         self, session_uuid: str, token_id: str, successor: str, *, now: int, expires_at: int

@@ -73,8 +73,9 @@ def token_pair(
 
 @dataclass(frozen=True)
 class Authenticate:
-    """Finds the account of an access token or an API token. Session or token, account and level are
-    read on every call in one query: a session that ended in any process is refused at once."""
+    """Finds the account of an access token or an API token. Session or token, account, level and
+    right are read on every call in one query: a session that ended in any process is refused at
+    once."""
 
     database: ReadAndWrite[AuthTransaction]
     tokens: Tokens
@@ -94,7 +95,7 @@ class Authenticate:
             principal = await tx.sessions.principal(claims.session_uuid, now)
         if principal is None or principal.user_uuid != claims.user_uuid:
             raise Unauthenticated("The session has ended; log in again.")
-        return Actor(
+        actor = Actor(
             principal.user_uuid,
             principal.level,
             ip,
@@ -102,6 +103,7 @@ class Authenticate:
             self.level_rule,
             principal.username,
         )
+        return actor.having(principal.right, principal.locations)
 
     async def _with_api_token(self, token: str, ip: str) -> Actor:
         now = timestamp(self.clock())
@@ -117,7 +119,7 @@ class Authenticate:
         minute = f"{now[:16]}:00.000Z"
         if used.last_used_at is None or used.last_used_at < minute or hashed != hashes[0]:
             await self._record(used, minute, hashes[0])
-        return Actor(
+        actor = Actor(
             used.user_uuid,
             used.level,
             ip,
@@ -126,6 +128,7 @@ class Authenticate:
             token=used.name,
             read_only=used.read_only,
         )
+        return actor.having(used.right, used.locations)
 
     async def _record(self, used: TokenPrincipal, minute: str, hash_: str) -> None:
         """Record the use once a minute. A database that only reads refuses no reader."""

@@ -27,6 +27,7 @@ from phoneprov_core.kernel.fields import (
     Uuid,
     schema,
 )
+from phoneprov_core.kernel.letters import caseless
 from phoneprov_core.kernel.search import ORDER, Filter, Query, SearchFields, Whether
 from phoneprov_core.kernel.system import Timestamp
 
@@ -146,23 +147,11 @@ class UserPatch(Command, frozen=True, kw_only=True):
     is_active: Active | UnsetType = UNSET
 
 
-# A character has at most four code points in decomposed form.
-_LONGEST_TYPED = 4 * 255
-
-
-def folded(name: str) -> str:
-    """The form in which usernames and e-mail addresses are compared: Unicode's canonical caseless
-    matching (D145). A name that is too long is returned as it is: it could take minutes."""
-    if len(name) > _LONGEST_TYPED:
-        return name
-    return unicodedata.normalize("NFD", unicodedata.normalize("NFD", name).casefold())
-
-
 def account_key(username: str, address: str = "") -> str:
     """The key that guesses at a name are counted under; those from an ``address`` that the account
     recently logged in from count apart. It is a digest, and unknown names count like known ones:
     users enter passwords into the wrong field."""
-    counted = f"{folded(username)}\n{address}" if address else folded(username)
+    counted = f"{caseless(username)}\n{address}" if address else caseless(username)
     return hashlib.sha256(counted.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -219,7 +208,7 @@ def looks_alike() -> AlreadyExists:
 
 def plain_looks(name: str) -> frozenset[str]:
     """The form of a name for comparing looks, regarding case and compatibility forms."""
-    return frozenset({folded(unicodedata.normalize("NFKC", name))})
+    return frozenset({caseless(unicodedata.normalize("NFKC", name))})
 
 
 class AccountPolicy(Struct, frozen=True):

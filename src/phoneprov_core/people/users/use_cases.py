@@ -18,6 +18,7 @@ from phoneprov_core.people.access import (
     AssignmentStore,
     require_another_superadmin,
     require_login,
+    require_people,
     require_superadmin,
 )
 from phoneprov_core.people.users.model import (
@@ -141,7 +142,8 @@ class UsersTransaction(Protocol):
 
 @dataclass(frozen=True)
 class Users:
-    """Create, read, change and delete accounts; every use case requires level 0."""
+    """Create, read, change and delete accounts. The right helpdesk reads them; every other use case
+    requires level 0."""
 
     database: ReadAndWrite[UsersTransaction]
     hasher: PasswordHasher
@@ -153,12 +155,12 @@ class Users:
         self, actor: Actor, page: Page = None, wanted: UserSearch | None = None
     ) -> Listing[User]:
         """Every account, oldest first."""
-        require_superadmin(actor)
+        require_people(actor)
         return await listing(self.database.read, lambda tx: selected(tx.users, wanted), page)
 
     async def get(self, actor: Actor, uuid: str) -> User:
         """Raises ``NotFound``."""
-        require_superadmin(actor)
+        require_people(actor)
         async with self.database.read() as tx:
             return require(await tx.users.find(known_id(uuid)), "user")
 
@@ -186,6 +188,7 @@ class Users:
         ``Conflict`` if the username or the e-mail address is in use, or if the last active account
         with level 0 would be deactivated.
         """
+        require_superadmin(actor)
         user = await self.get(actor, uuid)
         if patch.password is not UNSET:
             require_login(actor)

@@ -16,8 +16,8 @@ from phoneprov_core.kernel.commands import filled
 from phoneprov_core.kernel.errors import Conflict, NotFound, require
 from phoneprov_core.kernel.fields import SECRET, Redacted
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Rate, RateStore
-from phoneprov_core.people.access import visible
+from phoneprov_core.kernel.system import Rate, RateStore, known_id
+from phoneprov_core.people.access import may_act_for, may_see_people, require_at, visible
 from phoneprov_core.switching.deployments.model import (
     Action,
     Confirmation,
@@ -86,7 +86,8 @@ class DeploymentRequest(Redacted, frozen=True):
     still has the lines in it. ``is_counted`` is whether the limits count it. ``answer`` is awaited
     once the file is in place, before the phone is called, with whether that is recorded: a phone
     that asked gets its answer before it is restarted. ``forgets_calls`` clears the phone's call
-    history. ``parts`` are what participants know of it.
+    history. ``by_right`` is whether the caller may request it by a right alone. ``parts`` are what
+    participants know of it.
     """
 
     action: Action
@@ -101,6 +102,7 @@ class DeploymentRequest(Redacted, frozen=True):
     is_counted: bool = True
     answer: Callable[[bool], Awaitable[None]] | None = None
     forgets_calls: bool = False
+    by_right: bool = False
     parts: tuple[RequestPart, ...] = ()
 
     def part(self, kind: type[P]) -> P | None:
@@ -215,11 +217,38 @@ async def order_of(
     database: ReadAndWrite[DeploymentsTransaction], actor: Actor, request: SwitchRequest
 ) -> DeploymentRequest:
     """The deployment of a request: the newest revision of the profile, and the phone. Raises
-    ``NotFound`` if the phone does not exist or the caller may not see the profile."""
+    ``NotFound`` if the phone does not exist or the caller may not see the profile, and like
+    ``by_right``."""
     async with database.read() as tx:
-        profile = await visible(actor, tx.profiles, request.profile_uuid, "profile")
+        profile = await known_profile(tx, actor, request.profile_uuid)
         phone = require(await tx.phones.find(request.mac), "phone")
-        return require(await load_order(tx, Action.SWITCH, profile, phone), "profile")
+        is_by_right = by_right(actor, profile, phone)
+        order = require(await load_order(tx, Action.SWITCH, profile, phone), "profile")
+    return replace(order, by_right=is_by_right)
+
+
+async def known_profile(
+    tx: DeploymentsTransaction, actor: Actor, profile_uuid: str
+) -> ProfileRecord:
+    """The profile, if the caller may switch some phone to it. Raises ``NotFound``."""
+    if not may_see_people(actor):
+        return await visible(actor, tx.profiles, profile_uuid, "profile")
+    return require(await tx.profiles.find(known_id(profile_uuid)), "profile")
+
+
+def by_right(actor: Actor, profile: ProfileRecord, phone: Phone) -> bool:
+    """Whether the caller may put the profile onto the phone by a right alone: it is the profile of
+    another user. Raises ``Forbidden`` out of the scope of the right; ``ProfileNotAllowed`` for a
+    phone that was adopted with a PIN: its configuration can be read by who adopted it."""
+    if may_act_for(actor, profile.user_uuid):
+        return False
+    require_at(actor, phone)
+    if phone.adopted_with_pin:
+        raise ProfileNotAllowed(
+            "This phone was adopted with a PIN: it gets profiles of its own user, until level 0 "
+            "confirms its address."
+        )
+    return True
 
 
 async def current_of(deployments: DeploymentStore, phone: Phone) -> Deployment | None:

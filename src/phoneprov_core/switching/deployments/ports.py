@@ -9,6 +9,7 @@ from phoneprov_core.inventory.profiles.use_cases import ProfilesTransaction, Tem
 from phoneprov_core.kernel.actor import UseCaseTrail
 from phoneprov_core.kernel.store import NewestRows, Store
 from phoneprov_core.kernel.system import RateStore
+from phoneprov_core.people.permissions import Right
 from phoneprov_core.people.users.model import User
 from phoneprov_core.switching.deployments.model import Deployment, DeploymentFilter
 from phoneprov_core.switching.deployments.texts import RenderingStore, RequestPart
@@ -31,11 +32,17 @@ class DeploymentStore(Protocol):
         """Replace a stored record. Raises ``NotFound`` if it does not exist."""
 
     def matching(
-        self, wanted: DeploymentFilter, *, also: Sequence[str] = ()
+        self,
+        wanted: DeploymentFilter,
+        *,
+        also: Sequence[str] = (),
+        places: Sequence[str] | None = None,
     ) -> NewestRows[Deployment]:
         """The deployments that match every field of ``wanted`` that is set, with those to the
         phones ``also`` as if they were to its ``mac``. They belong to the
-        account that requested them, and to the owner of the profile that was deployed."""
+        account that requested them, and to the owner of the profile that was deployed; with
+        ``places`` those to phones that are at one of these locations now belong to every account,
+        too."""
 
     async def current(self, mac: str) -> Deployment | None:
         """The current deployment of the phone, or None if there is none."""
@@ -112,13 +119,20 @@ class TemplatesOfDeployments(TemplatesOfProfiles, Protocol):
         or owner do not exist, ``NoTemplateFits``."""
 
 
+class PhonesOfDeployments(Store[Phone], Protocol):
+    """The part of phones that deployments use."""
+
+    async def counts(self, field: str, *, active_only: bool = False) -> dict[str | None, int]:
+        """The number of phones of each value of a field; with ``active_only`` of active ones."""
+
+
 class DeploymentsTransaction(ProfilesTransaction, Protocol):
     """Stores that every deployment uses. Those who take part name more; see ``Participant``."""
 
     @property
     def users(self) -> Store[User]: ...
     @property
-    def phones(self) -> Store[Phone]: ...
+    def phones(self) -> PhonesOfDeployments: ...
     @property
     def deployments(self) -> DeploymentStore: ...
     @property
@@ -131,6 +145,8 @@ class DeploymentsTransaction(ProfilesTransaction, Protocol):
     def leases(self) -> LeaseStore: ...
     @property
     def rates(self) -> RateStore: ...
+    @property
+    def rights(self) -> Store[Right]: ...
     @property
     def fleet(self) -> SignsOfLife: ...
     @property

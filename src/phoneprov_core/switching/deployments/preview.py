@@ -26,7 +26,7 @@ from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.kernel.fields import Size, StoredMac, schema
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, millis, timestamp
-from phoneprov_core.people.access import visible
+from phoneprov_core.people.access import require_owner, visible
 from phoneprov_core.switching.deployments.deploy import Deploy
 from phoneprov_core.switching.deployments.model import Deployment, Outcome
 from phoneprov_core.switching.deployments.observation import (
@@ -45,7 +45,7 @@ from phoneprov_core.switching.deployments.order import (
 )
 from phoneprov_core.switching.deployments.ports import DeploymentsTransaction
 from phoneprov_core.switching.deployments.texts import Rendered, secrets_of
-from phoneprov_core.switching.deployments.use_cases import may_read, may_see, shown_to
+from phoneprov_core.switching.deployments.use_cases import may_read, may_see, sees, shown_to
 from phoneprov_core.switching.devices.ports import NO_UPLOAD, NoAddress, ReadsFiles
 
 _READABLE = "{} of the configuration; null if the caller may not read what is in it"
@@ -113,6 +113,8 @@ _UNKNOWN = (
     "deployment or the one before."
 )
 
+_HIDDEN = "The right helpdesk does not read configurations."
+
 _NOT_ASKED = Reach(None, "Not asked for a text that is not saved.", 0)
 
 
@@ -143,13 +145,15 @@ class PreviewSwitch:
     foresee: tuple[Foresee, ...] = ()
 
     async def __call__(self, actor: Actor, request: SwitchRequest) -> Preview:
-        """Changes nothing. Raises ``NotFound`` like the switch and ``TooManyAttempts`` beyond the
-        limits, ``Invalid`` for a text that is no configuration, ``Conflict`` for values that no
-        template uses, and ``TemplateFails``; reasons for
-        which the switch would fail are part of the result. For a text that is not saved, server
-        and phone are not asked: it changes with each key."""
+        """Changes nothing. A right shows no configuration, and allows no text that is typed. Raises
+        ``NotFound`` and ``Forbidden`` like the switch and ``TooManyAttempts`` beyond the limits,
+        ``Invalid`` for a text that is no configuration, ``Conflict`` for values that no template
+        uses, and ``TemplateFails``; reasons for which the switch would fail are part of the result.
+        For a text that is not saved, server and phone are not asked: it changes with each key."""
         order = await order_of(self.database, actor, request)
         if is_typed := isinstance(request, PreviewRequest) and request.is_typed:
+            if order.by_right:
+                require_owner(actor, order.profile.user_uuid)
             order = self._with_typed(order, request)
         order = await self.deploy.texts(order)
         # Counted for callers that only read, too; the audit trail has no counts.
@@ -157,8 +161,11 @@ class PreviewSwitch:
             now = millis(self.clock())
             await self.deploy.records.limits.count(tx.rates, actor, order.phone.mac, now, "preview")
         before = await self._before(actor, order)
+        if order.by_right and before.text is not None:
+            before = before._replace(text=None, note=_HIDDEN)
         objection = _objection(order)
-        is_readable = order.source is None or actor.holds(SUPERADMIN)
+        is_own_text = order.source is None and not order.by_right
+        is_readable = is_own_text or actor.holds(SUPERADMIN)
         is_private = not (is_readable and before.may_read)
         server, phone, compared = await asyncio.gather(
             self._on_server(order, before, is_typed=is_typed),
@@ -189,7 +196,7 @@ class PreviewSwitch:
             needs_reset=compared.needs_reset,
             server=server.reach,
             phone=phone,
-            findings=(*foreseen, *compared.findings),
+            findings=(*foreseen, *(() if order.by_right else compared.findings)),
         )
 
     def _with_typed(self, order: DeploymentRequest, typed: PreviewRequest) -> DeploymentRequest:
@@ -233,11 +240,13 @@ class PreviewSwitch:
             current = await tx.deployments.current(order.phone.mac)
             if current is None:
                 return _Before(note="No deployment to this phone is recorded.")
-            if not may_see(actor, current):
+            if not await sees(tx, actor, current):
                 return _Before(note="The profile that is on the phone belongs to another user.")
             current = current.as_of(timestamp(self.clock()))
             if current.outcome is Outcome.UNKNOWN:
                 return _Before(current, note=_UNKNOWN.format(number=current.number))
+            if not may_see(actor, current):
+                return _Before(current, note=_HIDDEN)
             try:
                 await visible(actor, tx.profiles, current.profile_uuid, "profile")
             except NotFound:

@@ -15,6 +15,7 @@ from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
 from phoneprov_core.kernel.errors import NotFound, Unavailable, require
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, NewId, Pause, millis, timestamp
+from phoneprov_core.people.permissions import require_still_at
 from phoneprov_core.switching.deployments.model import (
     Confirmation,
     Deployment,
@@ -124,7 +125,8 @@ class Records:
 
     async def begin(self, actor: Actor, request: DeploymentRequest, filename: str) -> Begun:
         """Acquire the lease of the phone, and create the record. Raises ``PhoneBusy``,
-        ``PhoneInactive``, ``NotFound``, ``TooManySwitches``, and what participants raise."""
+        ``PhoneInactive``, ``NotFound``, ``TooManySwitches``, what participants raise, and
+        ``Forbidden`` if the right to request it has ended."""
         until = self.clock() + timedelta(seconds=self.lease_seconds)
         uuid = request.uuid or self.new_id()
         replaces: Content | None = None
@@ -139,6 +141,8 @@ class Records:
                     raise NotFound("There is no such phone.")
                 if not phone.is_active:
                     raise PhoneInactive
+                if request.by_right:
+                    await require_still_at(tx, actor, phone)
                 await self.require_allowed(tx, request)
                 # A revision that was removed meanwhile could not be deployed again by a rollback.
                 require(await tx.revisions.find(record.profile_uuid, record.revision), "revision")

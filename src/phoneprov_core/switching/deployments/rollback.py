@@ -14,12 +14,14 @@ from phoneprov_core.kernel.errors import NotFound, Problem, require
 from phoneprov_core.kernel.fields import Uuid, schema
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.values import known_mac
-from phoneprov_core.people.access import require_superadmin, visible
+from phoneprov_core.people.access import require_superadmin
 from phoneprov_core.switching.deployments.deploy import Deploy
 from phoneprov_core.switching.deployments.model import Action, Deployment, RightsChanged
 from phoneprov_core.switching.deployments.order import (
     DeploymentRequest,
+    by_right,
     is_of,
+    known_profile,
     load_order,
     require_allowed,
     rollback_target,
@@ -27,7 +29,7 @@ from phoneprov_core.switching.deployments.order import (
 from phoneprov_core.switching.deployments.ports import DeploymentsTransaction
 from phoneprov_core.switching.deployments.steps import Progress, no_progress
 from phoneprov_core.switching.deployments.texts import TemplateSource
-from phoneprov_core.switching.deployments.use_cases import may_see, shown_to
+from phoneprov_core.switching.deployments.use_cases import sees, shown_to
 
 
 class RollbackRequest(Command, frozen=True, kw_only=True):
@@ -125,7 +127,7 @@ class Rollback:
             except NotRendered:
                 raise
             except NotFound:
-                if not may_see(actor, earlier):
+                if not await sees(tx, actor, earlier):
                     raise _nothing() from None
                 raise NotFound(
                     "The profile of that deployment was deleted, or belongs to another user."
@@ -136,7 +138,8 @@ async def _of_phone(
     tx: DeploymentsTransaction, actor: Actor, phone: Phone, uuid: str
 ) -> Deployment:
     deployment = await tx.deployments.find(uuid)
-    if deployment is None or deployment.mac != phone.mac or not may_see(actor, deployment):
+    is_of_phone = deployment is not None and deployment.mac == phone.mac
+    if deployment is None or not is_of_phone or not await sees(tx, actor, deployment):
         raise NotFound("There is no such deployment of this phone.")
     return deployment
 
@@ -148,8 +151,10 @@ def _nothing() -> NotFound:
 async def _order_of(
     tx: DeploymentsTransaction, actor: Actor, phone: Phone, profile_uuid: str, number: int
 ) -> DeploymentRequest:
-    profile = await visible(actor, tx.profiles, profile_uuid, "profile")
-    return require(await load_order(tx, Action.ROLLBACK, profile, phone, number), "revision")
+    profile = await known_profile(tx, actor, profile_uuid)
+    is_by_right = by_right(actor, profile, phone)
+    order = require(await load_order(tx, Action.ROLLBACK, profile, phone, number), "revision")
+    return replace(order, by_right=is_by_right)
 
 
 async def order_again(
@@ -159,7 +164,8 @@ async def order_again(
     ``ProfileNotAllowed`` if its template is not shared any more."""
     if earlier.template_uuid is None:
         return await _order_of(tx, actor, phone, earlier.profile_uuid, earlier.revision)
-    profile = await visible(actor, tx.profiles, earlier.profile_uuid, "profile")
+    profile = await known_profile(tx, actor, earlier.profile_uuid)
+    is_by_right = by_right(actor, profile, phone)
     revision = require(await tx.revisions.find(profile.uuid, earlier.revision), "revision")
     content = require(await tx.revisions.content(revision.uuid), "revision")
     await require_allowed(tx.template_uses, content, phone)
@@ -169,5 +175,11 @@ async def order_again(
     revision_then, name = earlier.template_revision or 1, earlier.template_name or ""
     source = TemplateSource(earlier.template_uuid, revision_then, name, rendered)
     return DeploymentRequest(
-        Action.ROLLBACK, profile, revision, rendered.text, phone, source=source
+        Action.ROLLBACK,
+        profile,
+        revision,
+        rendered.text,
+        phone,
+        source=source,
+        by_right=is_by_right,
     )

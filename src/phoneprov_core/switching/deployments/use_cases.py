@@ -14,7 +14,7 @@ from phoneprov_core.kernel.paging import NEWEST, Listing, Page, limit_by_key, li
 from phoneprov_core.kernel.store import NewestRows, ReadAndWrite
 from phoneprov_core.kernel.system import Clock, known_id, timestamp
 from phoneprov_core.kernel.values import known_mac
-from phoneprov_core.people.access import may_act_for
+from phoneprov_core.people.access import covers, may_act_for, may_see_people, places_of
 from phoneprov_core.switching.deployments.deploy import Deploy
 from phoneprov_core.switching.deployments.model import RESTARTED, Deployment, DeploymentFilter
 from phoneprov_core.switching.deployments.order import order_of
@@ -46,7 +46,8 @@ class SwitchProfile:
 @dataclass(frozen=True)
 class Deployments:
     """Reads the record. Level 0 sees all deployments; other users see deployments that they
-    requested, and deployments of profiles that they owned at the time."""
+    requested, deployments of profiles that they owned at the time, and with a right those of the
+    phones that are in its scope now."""
 
     database: ReadAndWrite[DeploymentsTransaction]
     clock: Clock
@@ -61,8 +62,7 @@ class Deployments:
     async def get(self, actor: Actor, uuid: str) -> Deployment:
         """Raises ``NotFound``, also if the caller may not see it."""
         async with self.database.read() as tx:
-            deployment = await tx.deployments.find(known_id(uuid))
-        return self._shown(actor, deployment)
+            return await self._shown(tx, actor, await tx.deployments.find(known_id(uuid)))
 
     async def of_phone(
         self, actor: Actor, mac: str, wanted: DeploymentFilter | None = None, page: Page = None
@@ -72,8 +72,9 @@ class Deployments:
         mac = require(known_mac(mac), "phone")
         async with self.database.read() as tx:
             also = await tx.replacements.earlier(mac)
-            history = tx.deployments.matching(DeploymentFilter(mac=mac), also=also)
-            if not await history.count(_whose(actor)):
+            owner, places = await _whose(tx, actor)
+            history = tx.deployments.matching(DeploymentFilter(mac=mac), also=also, places=places)
+            if not await history.count(owner):
                 require(await tx.phones.find(mac), "phone")
         chosen = wanted or DeploymentFilter()
         require_same("mac", chosen.mac or UNSET, mac)
@@ -83,22 +84,25 @@ class Deployments:
     async def current(self, actor: Actor, mac: str) -> Deployment:
         """The current deployment of a phone. Raises ``NotFound`` if the caller sees none."""
         async with self.database.read() as tx:
-            deployment = await tx.deployments.current(known_mac(mac))
-        return self._shown(actor, deployment)
+            return await self._shown(tx, actor, await tx.deployments.current(known_mac(mac)))
 
-    def _shown(self, actor: Actor, deployment: Deployment | None) -> Deployment:
-        visible = deployment if deployment and may_see(actor, deployment) else None
+    async def _shown(
+        self, tx: DeploymentsTransaction, actor: Actor, deployment: Deployment | None
+    ) -> Deployment:
+        visible = deployment if deployment and await sees(tx, actor, deployment) else None
         return shown_to(actor, require(visible, "deployment").as_of(timestamp(self.clock())))
 
     async def _listing(
         self, actor: Actor, wanted: DeploymentFilter, page: Page, also: Sequence[str] = ()
     ) -> Listing[Deployment]:
         """Raises ``NotFound`` without a deployment ``before`` that the caller may see."""
-        now, before, owner = timestamp(self.clock()), wanted.before, _whose(actor)
+        now, before = timestamp(self.clock()), wanted.before
         wanted = replace(wanted, before=None)
+        async with self.database.read() as tx:
+            owner, places = await _whose(tx, actor)
 
         def matching(tx: DeploymentsTransaction) -> NewestRows[Deployment]:
-            return tx.deployments.matching(wanted, also=also)
+            return tx.deployments.matching(wanted, also=also, places=places)
 
         if before is None:
             found = await listing(self.database.read, matching, page, owner=owner)
@@ -106,17 +110,32 @@ class Deployments:
             limit, last = limit_by_key(page, "before"), None
             async with self.database.read() as tx:
                 if before != NEWEST:
-                    last = self._shown(actor, await tx.deployments.find(before))
+                    last = await self._shown(tx, actor, await tx.deployments.find(before))
                 found = Listing(await matching(tx).newest(limit, before=last, owner=owner))
         return found.mapped(lambda deployment: shown_to(actor, deployment.as_of(now)))
 
 
-def _whose(actor: Actor) -> str | None:
-    return None if actor.holds(SUPERADMIN) else actor.user_uuid
+async def _whose(
+    tx: DeploymentsTransaction, actor: Actor
+) -> tuple[str | None, tuple[str, ...] | None]:
+    """The account whose deployments the caller sees, None for all, and the locations of the phones
+    whose deployments the caller sees as well."""
+    if not may_see_people(actor):
+        return actor.user_uuid, None
+    places = await places_of(actor, tx.phones)
+    return None if places is None else actor.user_uuid, places
+
+
+async def sees(tx: DeploymentsTransaction, actor: Actor, deployment: Deployment) -> bool:
+    """Whether the caller may see a deployment, also by a right: its phone is in scope now."""
+    if may_see(actor, deployment) or not may_see_people(actor):
+        return may_see(actor, deployment)
+    phone = await tx.phones.find(deployment.mac)
+    return covers(actor.scope, phone.location if phone else None)
 
 
 def may_see(actor: Actor, deployment: Deployment) -> bool:
-    """Whether the caller may see a deployment."""
+    """Whether the caller may see a deployment without a right."""
     return may_act_for(actor, deployment.owner_uuid) or actor.user_uuid == deployment.user_uuid
 
 

@@ -5,7 +5,7 @@ from phoneprov_core.features.desks.records import DeskChanged
 from phoneprov_core.features.desks.use_cases import Desks, NotALine
 from phoneprov_core.switching.deployments.model import OF_A_SWITCH, ProfileDoesNotFit
 from phoneprov_http.envelope import Envelope, Listed, listed, record
-from phoneprov_http.routes.handlers import ApiRequest, Body, Mac, Routes, level_0
+from phoneprov_http.routes.handlers import ApiRequest, Body, Mac, Routes, people
 
 
 def desk_routes(desks: Desks) -> Routes:
@@ -15,20 +15,21 @@ def desk_routes(desks: Desks) -> Routes:
     @routes.get("/desks")
     async def all_desks(request: ApiRequest) -> Listed[Desk]:
         """List desks. The desk of every phone, the oldest phone first. Callers without level 0 see
-        the desks where they are logged in."""
+        the desks where they are logged in, and helpdesks those in their scope."""
         return listed(await desks.all(request.user, request.page), "desk")
 
     @routes.get("/phones/{mac:str}/desk")
     async def get_desk(request: ApiRequest, mac: Mac) -> Envelope[Desk]:
         """Read a desk. The default profile of a phone, and the user that is logged in there.
-        Callers without level 0 see it while they are logged in there."""
+        Callers without level 0 see it while they are logged in there, or with it in their scope."""
         return record("Desk found", await desks.get(request.user, mac))
 
-    @routes.put("/phones/{mac:str}/desk", guards=[level_0], raises=[ProfileDoesNotFit, NotALine])
+    @routes.put("/phones/{mac:str}/desk", guards=[people], raises=[ProfileDoesNotFit, NotALine])
     async def update_desk(request: ApiRequest, mac: Mac, data: Body[DeskPatch]) -> Envelope[Desk]:
         """Configure a desk. Change the default profile and the number of the desk (null for none),
         and whether users can log in. The phone keeps its configuration until the next logout, and
-        its lines until its next restart. Removes the lock of the phone after wrong PINs."""
+        its lines until its next restart. Removes the lock of the phone after wrong PINs: without
+        a field it does nothing else, and a helpdesk may do that in its scope."""
         return record("Desk updated", await desks.update(request.user, mac, data))
 
     @routes.post(
@@ -38,8 +39,8 @@ def desk_routes(desks: Desks) -> Routes:
     )
     async def log_out_desk(request: ApiRequest, mac: Mac) -> Envelope[Desk]:
         """Log out the user of a desk. Deploy the default profile of a phone, and end the login
-        there. A phone in a call is not restarted until the call is over. Needs level 0, or the user
-        that is logged in."""
+        there. A phone in a call is not restarted until the call is over. Needs level 0, the user
+        that is logged in, or a helpdesk with the phone in its scope."""
         return record("Desk logged out", await desks.log_out(request.user, mac))
 
     return routes

@@ -1,4 +1,5 @@
-"""The phones as they are and were: their states, adopted and replaced ones; level 0."""
+"""The phones as they are and were: their states, adopted and replaced ones; level 0. Helpdesks read
+states and numbers."""
 
 from phoneprov_core.features.fleet.model import (
     AdoptPhone,
@@ -14,7 +15,7 @@ from phoneprov_core.features.history.use_cases import History
 from phoneprov_core.inventory.phones.use_cases import PhoneBusy
 from phoneprov_core.kernel.errors import AlreadyExists
 from phoneprov_http.envelope import Envelope, Listed, listed, record
-from phoneprov_http.routes.handlers import ApiRequest, Body, Mac, Query, Routes, level_0
+from phoneprov_http.routes.handlers import ApiRequest, Body, Mac, Query, Routes, level_0, people
 
 _AS_SEEN = AdoptPhone()
 
@@ -24,13 +25,13 @@ def fleet_routes(view: ViewFleet, change: ChangeFleet, history: History) -> Rout
     ``/discovered-phones/{mac}/adopt``."""
     routes = Routes("Fleet", writing=level_0)
 
-    @routes.get("/fleet", guards=[level_0])
+    @routes.get("/fleet", guards=[people])
     async def get_fleet(request: ApiRequest, wanted: Query[FleetQuery]) -> Envelope[Fleet]:
         """Read the numbers of the fleet. Active phones by state, last outcome, model and load, and
         deployments by day."""
         return record("Fleet found", await view.numbers(request.user, wanted))
 
-    @routes.get("/phones/{mac:str}/state", guards=[level_0])
+    @routes.get("/phones/{mac:str}/state", guards=[people])
     async def phone_state(request: ApiRequest, mac: Mac) -> Envelope[PhoneStatus]:
         """Read the state of a phone. As last observed, with the next step."""
         return record("Phone state found", await view.state(request.user, mac))

@@ -1,4 +1,4 @@
-"""Lines of phones; level 0."""
+"""Lines of phones; level 0 and helpdesks."""
 
 from msgspec import UNSET, UnsetType
 from msgspec.structs import asdict
@@ -7,7 +7,7 @@ from phoneprov_core.features.lines.model import Line
 from phoneprov_core.features.lines.use_cases import Lines
 from phoneprov_core.inventory.locations import EmergencyNumber, EmergencyPlace
 from phoneprov_http.envelope import BareList, ListMetadata, listed
-from phoneprov_http.routes.handlers import ApiRequest, Mac, Routes, level_0
+from phoneprov_http.routes.handlers import ApiRequest, Mac, Routes, people
 
 
 class LinesMetadata(ListMetadata, frozen=True):
@@ -26,9 +26,9 @@ class LinesList(BareList[Line]):
 
 def line_routes(lines: Lines) -> Routes:
     """The lines of ``/phones/{mac}``."""
-    routes = Routes("Lines", guards=[level_0])
+    routes = Routes("Lines")
 
-    @routes.get("/phones/{mac:str}/lines")
+    @routes.get("/phones/{mac:str}/lines", guards=[people])
     async def lines_of_phone(request: ApiRequest, mac: Mac) -> LinesList:
         """List the lines of a phone. What Asterisk gets for the phone, in the order of its
         buttons: the lines of the user that is logged in, else the number of the desk, else the

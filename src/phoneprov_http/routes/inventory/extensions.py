@@ -21,14 +21,15 @@ from phoneprov_http.routes.handlers import (
     UserUuid,
     Uuid,
     level_0,
+    people,
 )
 
 
 def extension_routes(extensions: Extensions, lines: Lines) -> Routes:
     """``/extensions``."""
-    routes = Routes("Extensions", guards=[level_0])
+    routes = Routes("Extensions", writing=level_0)
 
-    @routes.get("/extensions")
+    @routes.get("/extensions", guards=[people])
     async def all_extensions(
         request: ApiRequest, wanted: Query[ExtensionSearch]
     ) -> Listed[ShownExtension]:
@@ -36,7 +37,7 @@ def extension_routes(extensions: Extensions, lines: Lines) -> Routes:
         found = await extensions.all(request.user, request.page, wanted)
         return listed(found.mapped(without_password), "extension")
 
-    @routes.get("/extensions/{uuid:str}")
+    @routes.get("/extensions/{uuid:str}", guards=[people])
     async def get_extension(request: ApiRequest, uuid: Uuid) -> Envelope[ShownExtension]:
         """Read an extension."""
         return record("Extension found", without_password(await extensions.get(request.user, uuid)))
@@ -75,14 +76,14 @@ def extension_routes(extensions: Extensions, lines: Lines) -> Routes:
 
 def user_extension_routes(links: Links, lines: Lines) -> Routes:
     """``/user-extensions``."""
-    routes = Routes("User extensions", guards=[level_0])
+    routes = Routes("User extensions", writing=level_0)
 
-    @routes.get("/user-extensions")
+    @routes.get("/user-extensions", guards=[people])
     async def all_links(request: ApiRequest) -> Listed[FullLink]:
         """List links. All links with their users and extensions, oldest first."""
         return listed(await links.all(request.user, request.page), "link")
 
-    @routes.get("/user-extensions/by-user/{user_uuid:str}")
+    @routes.get("/user-extensions/by-user/{user_uuid:str}", guards=[people])
     async def extensions_of_user(
         request: ApiRequest, user_uuid: UserUuid
     ) -> Listed[LinkedExtension]:
@@ -90,7 +91,7 @@ def user_extension_routes(links: Links, lines: Lines) -> Routes:
         found = await links.of_user(request.user, user_uuid, request.page)
         return listed(found, "extension", "linked to user")
 
-    @routes.get("/user-extensions/by-extension/{extension_uuid:str}")
+    @routes.get("/user-extensions/by-extension/{extension_uuid:str}", guards=[people])
     async def users_of_extension(
         request: ApiRequest, extension_uuid: ExtensionUuid
     ) -> Listed[LinkedUser]:

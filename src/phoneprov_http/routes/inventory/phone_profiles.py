@@ -1,4 +1,4 @@
-"""Configurations and the switch onto a phone; the owner or level 0."""
+"""Configurations and the switch onto a phone; the owner or level 0. Helpdesks switch."""
 
 from phoneprov_core.inventory.profiles.model import (
     ChangedMeanwhile,

@@ -25,7 +25,7 @@ from phoneprov_http.envelope import (
     record,
     shown_on,
 )
-from phoneprov_http.routes.handlers import ApiRequest, Body, Guard, Mac, Query, Routes, level_0
+from phoneprov_http.routes.handlers import ApiRequest, Body, Guard, Mac, Query, Routes, people
 
 
 def phone_routes(phones: Phones, locations: Locations, shared_write: Guard) -> Routes:
@@ -37,7 +37,7 @@ def phone_routes(phones: Phones, locations: Locations, shared_write: Guard) -> R
         """List phones. The phones of the inventory, oldest first."""
         return listed(await phones.all(request.user, request.page, wanted), "phone")
 
-    @routes.get("/phones/summaries", guards=[level_0])
+    @routes.get("/phones/summaries", guards=[people])
     async def phone_summaries(
         request: ApiRequest, wanted: Query[SummarySearch]
     ) -> Listed[PhoneSummary]:

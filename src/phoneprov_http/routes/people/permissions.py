@@ -1,4 +1,4 @@
-"""Permissions and their assignment to users; level 0."""
+"""Permissions and rights, and their assignment to users; level 0."""
 
 from phoneprov_core.kernel.errors import AlreadyExists, InUse, NotFound
 from phoneprov_core.people.access import (
@@ -9,13 +9,22 @@ from phoneprov_core.people.access import (
     Permission,
     PermissionPatch,
 )
-from phoneprov_core.people.permissions import Permissions, UserPermissions
+from phoneprov_core.people.permissions import (
+    GrantRight,
+    HoldsLevel0,
+    Permissions,
+    Right,
+    Rights,
+    UserPermissions,
+)
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
 from phoneprov_http.routes.handlers import ApiRequest, Body, Routes, UserUuid, Uuid, level_0
 
 
-def permission_routes(permissions: Permissions, user_permissions: UserPermissions) -> Routes:
-    """``/permissions`` and ``/user-perms``."""
+def permission_routes(
+    permissions: Permissions, user_permissions: UserPermissions, rights: Rights
+) -> Routes:
+    """``/permissions``, ``/user-perms``, ``/rights`` and ``/users/{uuid}/rights``."""
     routes = Routes("Permissions", guards=[level_0])
 
     @routes.get("/permissions")
@@ -65,5 +74,29 @@ def permission_routes(permissions: Permissions, user_permissions: UserPermission
         """Remove a user's permission."""
         await user_permissions.remove(request.user, user_uuid)
         return done("Permission removed")
+
+    @routes.get("/rights")
+    async def all_rights(request: ApiRequest) -> Listed[Right]:
+        """List rights. All of them, oldest first."""
+        return listed(await rights.all(request.user, request.page), "right")
+
+    @routes.get("/users/{uuid:str}/rights")
+    async def get_right(request: ApiRequest, uuid: UserUuid) -> Envelope[Right]:
+        """Read a user's right."""
+        return record("Right found", await rights.get(request.user, uuid))
+
+    @routes.put("/users/{uuid:str}/rights", raises=[HoldsLevel0])
+    async def grant_right(
+        request: ApiRequest, uuid: UserUuid, data: Body[GrantRight]
+    ) -> Envelope[Right]:
+        """Give a user a right. It replaces the one that the user has. It applies to phones whose
+        location is one of `locations` or lies within one; an empty list is for all phones."""
+        return record("Right saved", await rights.grant(request.user, uuid, data))
+
+    @routes.delete("/users/{uuid:str}/rights")
+    async def remove_right(request: ApiRequest, uuid: UserUuid) -> Done:
+        """Remove a user's right."""
+        await rights.remove(request.user, uuid)
+        return done("Right removed")
 
     return routes

@@ -1,4 +1,4 @@
-"""Accounts; level 0."""
+"""Accounts; level 0. Helpdesks read them."""
 
 from phoneprov_core.kernel.errors import AlreadyExists
 from phoneprov_core.people.access import LastSuperadmin
@@ -9,19 +9,19 @@ from phoneprov_core.people.users.model import CreateUser, User, UserPatch, UserS
 from phoneprov_core.people.users.use_cases import Users
 from phoneprov_http.bodies import RULES
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
-from phoneprov_http.routes.handlers import ApiRequest, Body, Query, Routes, Uuid, level_0
+from phoneprov_http.routes.handlers import ApiRequest, Body, Query, Routes, Uuid, level_0, people
 
 
 def user_routes(users: Users, sessions: Sessions, tokens: ApiTokens) -> Routes:
     """``/users``."""
-    routes = Routes("Users", guards=[level_0])
+    routes = Routes("Users", writing=level_0)
 
-    @routes.get("/users")
+    @routes.get("/users", guards=[people])
     async def all_users(request: ApiRequest, wanted: Query[UserSearch]) -> Listed[User]:
         """List users. All accounts, oldest first."""
         return listed(await users.all(request.user, request.page, wanted), "user")
 
-    @routes.get("/users/{uuid:str}")
+    @routes.get("/users/{uuid:str}", guards=[people])
     async def get_user(request: ApiRequest, uuid: Uuid) -> Envelope[User]:
         """Read a user."""
         return record("User found", await users.get(request.user, uuid))
@@ -47,7 +47,7 @@ def user_routes(users: Users, sessions: Sessions, tokens: ApiTokens) -> Routes:
         await users.delete(request.user, uuid)
         return done("User deleted")
 
-    @routes.get("/users/{uuid:str}/sessions")
+    @routes.get("/users/{uuid:str}/sessions", guards=[level_0])
     async def sessions_of_user(request: ApiRequest, uuid: Uuid) -> Listed[OpenSession]:
         """List the sessions of a user. Those that have not ended, oldest first."""
         return listed(await sessions.all(request.user, request.page, uuid), "session")
@@ -58,7 +58,7 @@ def user_routes(users: Users, sessions: Sessions, tokens: ApiTokens) -> Routes:
         await sessions.end(request.user, session_uuid, uuid)
         return done("Session ended")
 
-    @routes.get("/users/{uuid:str}/tokens")
+    @routes.get("/users/{uuid:str}/tokens", guards=[level_0])
     async def tokens_of_user(request: ApiRequest, uuid: Uuid) -> Listed[ApiToken]:
         """List the API tokens of a user. Oldest first."""
         return listed(await tokens.all(request.user, request.page, uuid), "API token")

@@ -1,4 +1,4 @@
-"""PINs for vendor phones; the user or level 0."""
+"""PINs for vendor phones; the user or level 0. Helpdesks set them."""
 
 from phoneprov_core.kernel.errors import Forbidden
 from phoneprov_core.people.vendor_users import CreatePin, VendorUser, VendorUsers

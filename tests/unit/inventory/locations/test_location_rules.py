@@ -7,10 +7,9 @@ from hypothesis import given, strategies as st
 from phoneprov_core.inventory.locations import (
     Emergency,
     Location,
-    beginnings,
     emergency_of,
-    is_within,
 )
+from phoneprov_core.people.access import beginnings, is_within
 from support.phone_records import a_location
 
 PARTS = st.sampled_from(["Berlin", "berlin ", "3", "301", "Straße", "STRASSE", "ü", "u\u0308"])

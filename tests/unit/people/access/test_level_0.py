@@ -31,6 +31,7 @@ REFUSED = {
     "profiles": "of_user",
     "register": "call require_open",
     "rehearse_batch": "call",
+    "rights": "all get grant remove",
     "sync_people": "call",
     "templates": "all check create delete get update",
     "transfer": "asterisk into out",

@@ -1,5 +1,6 @@
 """Desks in SQL."""
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -7,9 +8,9 @@ import msgspec
 from sqlalchemy import Text, and_, bindparam, delete, exists, func, null, or_, select, update
 
 from phoneprov_adapters.sql.engines.connection import Connection, Row
-from phoneprov_adapters.sql.engines.statements import Query, is_over, upsert
+from phoneprov_adapters.sql.engines.statements import Query, at_places, is_over, upsert
 from phoneprov_adapters.sql.stores.store import SqlQueries, SqlRows
-from phoneprov_adapters.sql.tables.fields import Fields
+from phoneprov_adapters.sql.tables.fields import Fields, json_text
 from phoneprov_adapters.sql.tables.inventory import extensions, phones, vendor_phones
 from phoneprov_adapters.sql.tables.people import users
 from phoneprov_adapters.sql.tables.switching import (
@@ -19,7 +20,13 @@ from phoneprov_adapters.sql.tables.switching import (
     leases,
     profiles,
 )
-from phoneprov_core.features.desks.model import Desk, DeskStore, ListedDesk, PhoneState
+from phoneprov_core.features.desks.model import (
+    Desk,
+    DeskStore,
+    ListedDesk,
+    ListedDesks,
+    PhoneState,
+)
 from phoneprov_core.features.desks.records import DeskRecord, DeskUses
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.people.users.model import User
@@ -98,32 +105,39 @@ _TO_CLEAR = select(*_RECORD).where(_IS_DEFAULT).order_by(desks.c.mac).with_for_u
 _CLEAR_DEFAULT = update(desks).where(_IS_DEFAULT).values(default_profile_uuid=null())
 
 _DEFAULTS, _OWNERS = profiles.alias("defaults"), users.alias("owners")
-_LISTED = Query(
-    select(
-        phones.c.created_at,
-        phones.c.mac,
-        _DEFAULTS.c.uuid,
-        desks.c.hotdesk,
-        desks.c.extension_uuid,
-        users.c.uuid,
-        users.c.username,
-        profiles.c.uuid,
-        desks.c.since,
-        desks.c.until,
-        extensions.c.extension,
-        _OWNERS.c.username,
-        _DEFAULTS.c.name,
-    ).select_from(
-        phones.outerjoin(desks, desks.c.mac == phones.c.mac)
-        .outerjoin(users, users.c.uuid == desks.c.user_uuid)
-        .outerjoin(profiles, profiles.c.uuid == desks.c.profile_uuid)
-        .outerjoin(_DEFAULTS, _DEFAULTS.c.uuid == desks.c.default_profile_uuid)
-        .outerjoin(_OWNERS, _OWNERS.c.uuid == _DEFAULTS.c.user_uuid)
-        .outerjoin(extensions, extensions.c.uuid == desks.c.extension_uuid)
-    ),
-    (phones.c.created_at, phones.c.mac),
-    owner=desks.c.user_uuid == bindparam("owner"),
-    counted=select(func.count()).select_from(phones.outerjoin(desks, desks.c.mac == phones.c.mac)),
+_LISTED_COLUMNS = select(
+    phones.c.created_at,
+    phones.c.mac,
+    _DEFAULTS.c.uuid,
+    desks.c.hotdesk,
+    desks.c.extension_uuid,
+    users.c.uuid,
+    users.c.username,
+    profiles.c.uuid,
+    desks.c.since,
+    desks.c.until,
+    extensions.c.extension,
+    _OWNERS.c.username,
+    _DEFAULTS.c.name,
+).select_from(
+    phones.outerjoin(desks, desks.c.mac == phones.c.mac)
+    .outerjoin(users, users.c.uuid == desks.c.user_uuid)
+    .outerjoin(profiles, profiles.c.uuid == desks.c.profile_uuid)
+    .outerjoin(_DEFAULTS, _DEFAULTS.c.uuid == desks.c.default_profile_uuid)
+    .outerjoin(_OWNERS, _OWNERS.c.uuid == _DEFAULTS.c.user_uuid)
+    .outerjoin(extensions, extensions.c.uuid == desks.c.extension_uuid)
+)
+_IS_USERS = desks.c.user_uuid == bindparam("owner")
+_LISTED, _LISTED_AT = (
+    Query(
+        _LISTED_COLUMNS,
+        (phones.c.created_at, phones.c.mac),
+        owner=owned,
+        counted=select(func.count()).select_from(
+            phones.outerjoin(desks, desks.c.mac == phones.c.mac)
+        ),
+    )
+    for owned in (_IS_USERS, or_(_IS_USERS, at_places(phones)))
 )
 
 
@@ -186,9 +200,14 @@ class SqlDesks(SqlQueries, DeskStore):
         return PhoneState(phone=phone, vendor=vendor, desk=desk or DeskRecord(mac), user=user)
 
 
-def listed_desks(connection: Connection) -> SqlRows[ListedDesk]:
+class SqlListedDesks(SqlRows[ListedDesk], ListedDesks):
     """The desk of every phone."""
-    return SqlRows(connection, _LISTED, _listed)
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection, _LISTED, _listed)
+
+    def at(self, places: Sequence[str]) -> SqlRows[ListedDesk]:
+        return SqlRows(self._connection, _LISTED_AT, _listed, places=json_text(places))
 
 
 def _listed(row: Row) -> ListedDesk:
@@ -217,4 +236,4 @@ class DeskStores:
 
     desks = cached_property(lambda self: SqlDesks(self._connection))
     desk_uses = cached_property(lambda self: DeskUses(self))
-    listed_desks = cached_property(lambda self: listed_desks(self._connection))
+    listed_desks = cached_property(lambda self: SqlListedDesks(self._connection))

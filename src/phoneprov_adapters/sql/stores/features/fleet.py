@@ -1,6 +1,7 @@
 """What was seen of phones, the numbers of the fleet, and numbers of records in SQL."""
 
 from collections import Counter
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -9,11 +10,11 @@ from sqlalchemy import Select, Text, and_, bindparam, case, func, insert, litera
 
 from phoneprov_adapters.runtime.system import ordered_id
 from phoneprov_adapters.sql.engines.connection import Connection, Row
-from phoneprov_adapters.sql.engines.statements import insert_into, now_ms, upsert
+from phoneprov_adapters.sql.engines.statements import at_places, insert_into, now_ms, upsert
 from phoneprov_adapters.sql.stores.inventory.phones import HAS_USER, IS_LEFT, LEFT_ON
 from phoneprov_adapters.sql.stores.store import SqlQueries
 from phoneprov_adapters.sql.stores.switching import IS_IN_PLACE
-from phoneprov_adapters.sql.tables.fields import Fields
+from phoneprov_adapters.sql.tables.fields import Fields, json_text
 from phoneprov_adapters.sql.tables.fleet import deployment_days, phone_state_changes, phone_states
 from phoneprov_adapters.sql.tables.inventory import phones
 from phoneprov_adapters.sql.tables.people import directory_sources
@@ -98,6 +99,15 @@ _LEFT = (
     .group_by(*_KNOWN)
 )
 _IS_LEFT = select(phones.c.mac).where(phones.c.mac == bindparam("mac"), IS_LEFT)
+_OF_ALL = (_RECORDED, _OBSERVED, _LEFT)
+_AT_PLACES = (
+    _RECORDED.where(at_places(phones)),
+    select(*_KNOWN, func.count())
+    .join_from(phones, phone_states, phone_states.c.mac == phones.c.mac)
+    .where(phones.c.is_active.is_(True), at_places(phones))
+    .group_by(*_KNOWN),
+    _LEFT.where(at_places(phones)),
+)
 # The row that says how far days are counted; no deployment has this outcome.
 _UNTIL = ""
 _day = func.substr(deployments.c.created_at, literal_column("1"), literal_column("10"))
@@ -122,6 +132,7 @@ _OF_DAYS = (
     )
     .group_by(_day, deployments.c.outcome)
 )
+_OF_DAYS_AT = _OF_DAYS.where(deployments.c.mac.in_(select(phones.c.mac).where(at_places(phones))))
 _SUM = (
     insert_into(deployment_days)
     .from_select(["day", "outcome", "deployments"], _OF_DAYS)
@@ -148,6 +159,13 @@ _WITH_PHONE = (
 
 def _minute(moment: str) -> str:
     return moment[: len("2026-01-31T08:15")]
+
+
+def _by_day(rows: Sequence[Row]) -> Days:
+    days: dict[str, dict[str, int]] = {}
+    for day, outcome, count in sorted(tuple(row) for row in rows):
+        days.setdefault(day, {})[outcome] = count
+    return days
 
 
 class SqlFleet(SqlQueries, FleetStore):
@@ -193,19 +211,22 @@ class SqlFleet(SqlQueries, FleetStore):
         rows = await self._connection.fetch_all(_FILES, after=after, limit=limit)
         return [WatchedFile(row[0], row[1], row[2] or "unknown", *row[3:]) for row in rows]
 
-    async def counts(self) -> CountedFleet:
+    async def counts(self, places: Sequence[str] | None = None) -> CountedFleet:
+        at = {} if places is None else {"places": json_text(places)}
+        recorded, seen, left = _OF_ALL if places is None else _AT_PLACES
         observed: Counter[tuple[tuple[FleetState, ...], str | None]] = Counter()
-        for states, load, count in await self._connection.fetch_all(_OBSERVED):
+        for states, load, count in await self._connection.fetch_all(seen, **at):
             observed[_STATES.decode(states), load] += count
-        for states, load, count in await self._connection.fetch_all(_OF_INACTIVE):
+        inactive = () if at else await self._connection.fetch_all(_OF_INACTIVE)
+        for states, load, count in inactive:
             observed[_STATES.decode(states), load] -= count
-        for states, load, count in await self._connection.fetch_all(_LEFT):
+        for states, load, count in await self._connection.fetch_all(left, **at):
             known = _UNSEEN if states is None else _STATES.decode(states)
             observed[of_left(known), load] += count
             if states is not None:
                 observed[known, load] -= count
         return CountedFleet(
-            await self._all(lambda *row: row, _RECORDED),
+            await self._all(lambda *row: row, recorded, **at),
             [(states, load, count) for (states, load), count in observed.items() if count > 0],
         )
 
@@ -216,19 +237,20 @@ class SqlFleet(SqlQueries, FleetStore):
         await self._connection.fetch_all(_SUM, from_day=begin, to_day=until)
         await self._connection.fetch_all(_MARK, day=until, outcome=_UNTIL, deployments=0)
 
-    async def days(self, since: str, until: str) -> Days:
-        summed_until = await self.summed_until() or ""
+    async def days(self, since: str, until: str, places: Sequence[str] | None = None) -> Days:
         rows: list[Row] = []
+        if places is not None:
+            within = {"from_day": since, "to_day": until + _AFTER, "places": json_text(places)}
+            rows += await self._connection.fetch_all(_OF_DAYS_AT, **within)
+            return _by_day(rows)
+        summed_until = await self.summed_until() or ""
         if since < summed_until:
             rows += await self._connection.fetch_all(
                 _SUMMED, from_day=since, to_day=min(summed_until, until + _AFTER)
             )
         live = {"from_day": max(since, summed_until), "to_day": until + _AFTER}
         rows += await self._connection.fetch_all(_OF_DAYS, **live)
-        days: dict[str, dict[str, int]] = {}
-        for day, outcome, count in sorted(tuple(row) for row in rows):
-            days.setdefault(day, {})[outcome] = count
-        return days
+        return _by_day(rows)
 
     def _seen(self, *row: Any) -> SeenPhone:
         return _SEEN.read(row, self._connection.box)
@@ -265,7 +287,7 @@ class SqlStatistics(SqlQueries, StatisticsStore):
         for states_of_phones, count in await self._connection.fetch_all(_FLEET):
             unseen -= count
             fleet.update({state.value: count for state in _STATES.decode(states_of_phones)})
-        for states_of_left, _, count in await self._connection.fetch_all(_LEFT):
+        for states_of_left, _, count in await self._connection.fetch_all(left, **at):
             known = _UNSEEN if states_of_left is None else _STATES.decode(states_of_left)
             fleet[FleetState.USER_INACTIVE.value] += count
             if FleetState.FINE in known:

@@ -9,7 +9,8 @@ from phoneprov_adapters.sql.engines.statements import json_items
 from phoneprov_adapters.sql.stores.store import SqlStore
 from phoneprov_adapters.sql.tables.fields import json_text
 from phoneprov_adapters.sql.tables.inventory import LOCATIONS, locations
-from phoneprov_core.inventory.locations import Location, LocationStore, location_key
+from phoneprov_core.inventory.locations import Location, LocationStore
+from phoneprov_core.people.access import location_key
 
 _KEYS = json_items(bindparam("keys", type_=Text())).table_valued("value")
 _NAMED = select(*LOCATIONS.fields.columns).where(locations.c.name_key.in_(select(_KEYS.c.value)))

@@ -13,7 +13,7 @@ from phoneprov_adapters.sql.stores.people.throttle import (
 )
 from phoneprov_adapters.sql.stores.people.users import SqlAssignments, SqlUsers, SqlVendorUsers
 from phoneprov_adapters.sql.stores.store import SqlStore
-from phoneprov_adapters.sql.tables.people import PERMISSIONS, PERSONAL_CONTACTS
+from phoneprov_adapters.sql.tables.people import PERMISSIONS, PERSONAL_CONTACTS, RIGHTS
 
 
 class PeopleStores:
@@ -24,6 +24,7 @@ class PeopleStores:
     users = cached_property(lambda self: SqlUsers(self._connection))
     permissions = cached_property(lambda self: SqlStore(self._connection, PERMISSIONS))
     assignments = cached_property(lambda self: SqlAssignments(self._connection))
+    rights = cached_property(lambda self: SqlStore(self._connection, RIGHTS))
     sessions = cached_property(lambda self: SqlSessions(self._connection))
     api_tokens = cached_property(lambda self: SqlApiTokens(self._connection))
     attempts = cached_property(lambda self: SqlLoginAttempts(self._connection))

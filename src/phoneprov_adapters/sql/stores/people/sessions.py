@@ -1,8 +1,11 @@
 """Sessions and API tokens in SQL."""
 
+from typing import Any
+
 import msgspec
 from sqlalchemy import FromClause, Table, bindparam, case, delete, insert, or_, select, update
 
+from phoneprov_adapters.sql.engines.connection import Row
 from phoneprov_adapters.sql.stores.store import SqlQueries, SqlStore
 from phoneprov_adapters.sql.tables.fields import Fields
 from phoneprov_adapters.sql.tables.people import (
@@ -10,30 +13,40 @@ from phoneprov_adapters.sql.tables.people import (
     api_tokens,
     assignments,
     permissions,
+    rights,
     sessions,
     users,
 )
 from phoneprov_core.people.api_tokens import ApiTokenRecord, ApiTokenStore, TokenPrincipal
 from phoneprov_core.people.auth.model import Principal, Session, SessionStore
 
+_LOCATIONS = msgspec.json.Decoder(tuple[str, ...])
 _START = insert(sessions)
 _FORGET_EXPIRED = delete(sessions).where(
     sessions.c.user_uuid == bindparam("user_uuid"), sessions.c.expires_at <= bindparam("now")
 )
 _ACCOUNT = (users.c.uuid, permissions.c.level, users.c.username)
+_RIGHT = (rights.c.right, rights.c.locations)
 
 
 def _with_level(owned: Table) -> FromClause:
-    """The rows of a table with their user and the user's level."""
+    """The rows of a table with their user and the user's level and right."""
     return (
         owned.join(users, users.c.uuid == owned.c.user_uuid)
         .outerjoin(assignments, assignments.c.user_uuid == users.c.uuid)
         .outerjoin(permissions, permissions.c.uuid == assignments.c.perm_uuid)
+        .outerjoin(rights, rights.c.user_uuid == users.c.uuid)
     )
 
 
+def _with_right(row: Row) -> list[Any]:
+    """The row, its last column, the locations of a right, as a tuple."""
+    *others, locations = row
+    return [*others, () if locations is None else _LOCATIONS.decode(locations)]
+
+
 _PRINCIPAL = (
-    select(*_ACCOUNT)
+    select(*_ACCOUNT, *_RIGHT)
     .select_from(_with_level(sessions))
     .where(
         sessions.c.uuid == bindparam("session_uuid"),
@@ -91,7 +104,7 @@ class SqlSessions(SqlQueries, SessionStore):
 
     async def principal(self, session_uuid: str, now: int) -> Principal | None:
         row = await self._connection.fetch_one(_PRINCIPAL, session_uuid=session_uuid, now=now)
-        return None if row is None else Principal(*row)
+        return None if row is None else Principal(*_with_right(row))
 
     async def replace_token(
         self, session_uuid: str, token_id: str, successor: str, *, now: int, expires_at: int
@@ -126,6 +139,7 @@ _OF_TOKEN = (
     select(
         *_ACCOUNT,
         *(api_tokens.c[name] for name in ("uuid", "name", "read_only", "last_used_at")),
+        *_RIGHT,
     )
     .select_from(_with_level(api_tokens))
     .where(
@@ -150,7 +164,8 @@ class SqlApiTokens(SqlStore[ApiTokenRecord], ApiTokenStore):
     records = API_TOKENS
 
     async def principal(self, hash_: str, now: str) -> TokenPrincipal | None:
-        return await self._one(TokenPrincipal, _OF_TOKEN, hash=hash_, now=now)
+        row = await self._connection.fetch_one(_OF_TOKEN, hash=hash_, now=now)
+        return None if row is None else TokenPrincipal(*_with_right(row))
 
     async def touch(self, uuid: str, at: str, hash_: str) -> None:
         await self._connection.execute(_TOUCH, token_uuid=uuid, at=at, new_hash=hash_)

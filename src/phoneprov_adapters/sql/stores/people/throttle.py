@@ -8,10 +8,10 @@ from sqlalchemy import and_, bindparam, case, delete, exists, or_, select, updat
 from phoneprov_adapters.sql.engines.statements import insert_into, upsert
 from phoneprov_adapters.sql.stores.store import SqlQueries
 from phoneprov_adapters.sql.tables.people import login_addresses, login_attempts, rates, users
+from phoneprov_core.kernel.letters import caseless
 from phoneprov_core.kernel.system import Rate, RateStore
 from phoneprov_core.people.auth.model import Familiarity, LoginAddressStore, LoginAttemptStore
 from phoneprov_core.people.auth.throttle import KEPT_UNKNOWN, RECENT, Attempts
-from phoneprov_core.people.users.model import folded
 
 _COUNTED = Attempts.__struct_fields__
 _FIND_ATTEMPTS = (
@@ -99,7 +99,7 @@ class SqlLoginAddresses(SqlQueries, LoginAddressStore):
 
     async def familiarity(self, username: str, address: str, since: int) -> Familiarity:
         # PostgreSQL refuses NUL in text, also in parameters of comparisons.
-        name = "" if "\0" in username else folded(username)
+        name = "" if "\0" in username else caseless(username)
         row = await self._connection.fetch_one(
             _FAMILIARITY, username_key=name, address=address, since=since
         )

@@ -21,6 +21,7 @@ from phoneprov_adapters.sql.tables.inventory import (
 )
 from phoneprov_adapters.sql.tables.people import (
     PERSONAL_CONTACTS,
+    RIGHTS,
     USERS,
     assignments,
     passwords,
@@ -29,8 +30,9 @@ from phoneprov_adapters.sql.tables.people import (
     users,
 )
 from phoneprov_core.kernel.actor import LevelRule
+from phoneprov_core.kernel.letters import caseless
 from phoneprov_core.people.access import Assignment, AssignmentStore
-from phoneprov_core.people.users.model import User, folded, looks_alike
+from phoneprov_core.people.users.model import User, looks_alike
 from phoneprov_core.people.users.use_cases import UserStore
 from phoneprov_core.people.vendor_users import VendorUser, VendorUserStore
 
@@ -81,27 +83,27 @@ class SqlUsers(SqlSearchedStore[User], UserStore):
 
     def _dependents(self) -> Sequence[tuple[Removes, str]]:
         on = self._connection
-        contacts = SqlStore(on, PERSONAL_CONTACTS)
+        contacts, rights = SqlStore(on, PERSONAL_CONTACTS), SqlStore(on, RIGHTS)
         tokens = SqlApiTokens(on)
         owned = (
             SqlProfiles(on), contacts, SqlVendorUsers(on), tokens, SqlIdentities(on), SqlLinks(on),
-            SqlAssignments(on),
+            SqlAssignments(on), rights,
         )  # fmt: skip
         return [(store, "user_uuid") for store in owned]
 
     def _row_of(self, entity: User) -> dict[str, Any]:
         row = super()._row_of(entity)
-        row["username_key"] = folded(entity.username)
-        row["email_key"] = folded(entity.email)
+        row["username_key"] = caseless(entity.username)
+        row["email_key"] = caseless(entity.email)
         return row
 
     async def by_username(self, username: str) -> User | None:
         if "\0" in username:
             return None  # PostgreSQL refuses NUL in text, also in parameters of comparisons.
-        return await self._found(_BY_USERNAME, username_key=folded(username))
+        return await self._found(_BY_USERNAME, username_key=caseless(username))
 
     async def taken_fields(self, user: User) -> list[str]:
-        names = {"username_key": folded(user.username), "email_key": folded(user.email)}
+        names = {"username_key": caseless(user.username), "email_key": caseless(user.email)}
         others = await self._connection.fetch_all(_OTHERS_OF_THESE_NAMES, uuid=user.uuid, **names)
         taken = {pair for row in others for pair in zip(names, row, strict=True)}
         return [key.removesuffix("_key") for key in names if (key, names[key]) in taken]
@@ -115,7 +117,7 @@ class SqlUsers(SqlSearchedStore[User], UserStore):
     async def with_password(self, username: str) -> tuple[User, str] | None:
         if "\0" in username:
             return None
-        row = await self._connection.fetch_one(_WITH_PASSWORD, username_key=folded(username))
+        row = await self._connection.fetch_one(_WITH_PASSWORD, username_key=caseless(username))
         return None if row is None else (self._entity_of(row[:-1]), row[-1])
 
     async def logged_in(self, user_uuid: str, ip: str, at: str) -> User | None:

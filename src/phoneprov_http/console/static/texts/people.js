@@ -40,6 +40,11 @@ export const people = {
   /** @param {string} name */
   pinOf: (name) => `PIN of ${name}`,
   /** @param {string} name */
+  right: "Right",
+  helpdesk: "Helpdesk",
+  rightLocations: "Locations of the right",
+  rightHint: "One name a line, such as Berlin or Berlin/3. Empty: the right is for all phones.",
+  rightOf: (name) => `Right of ${name}`,
   levelOf: (name) => `Permission level of ${name}`,
   removePin: "Remove the PIN",
   /** @param {string} name */

@@ -1,4 +1,5 @@
-/** Parts of a person's page that need level 0: the permission level, the linked extensions. */
+/** Parts of a person's page that need level 0: the permission level, the right, the linked
+ * extensions. */
 
 import { api } from "../api.js";
 import { fill, h } from "../dom.js";
@@ -17,13 +18,7 @@ export async function levelForm(user) {
   const own = `user-perms/${user.uuid}`;
   const [all, assigned] = await Promise.all([
     api.get("permissions").then(({ data }) => data),
-    api.get(own).then(
-      ({ data }) => data,
-      (error) => {
-        if (error instanceof ApiError && error.status === 404) return null;
-        throw error;
-      },
-    ),
+    known(own),
   ]);
   const { form } = recordForm(
     [
@@ -38,6 +33,32 @@ export async function levelForm(user) {
     ({ perm_uuid }) =>
       perm_uuid ? api.post("user-perms", { user_uuid: user.uuid, perm_uuid }) : api.remove(own),
     { said: () => texts.saved(texts.levelOf(fullName(user))) },
+  );
+  return h("section", {}, form);
+}
+
+/** A record, or null if it does not exist. @param {string} path */
+async function known(path) {
+  try {
+    return (await api.get(path)).data;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return null;
+    throw error;
+  }
+}
+
+/** @param {import("../../types").User} user */
+export async function rightForm(user) {
+  const path = `users/${user.uuid}`;
+  const right = await known(`${path}/rights`);
+  const { form } = recordForm(
+    [
+      { name: "right", label: texts.right, choices: [["helpdesk", texts.helpdesk]] },
+      { name: "locations", label: texts.rightLocations, kind: "list", hint: texts.rightHint },
+    ],
+    { right: right?.right ?? "", locations: right?.locations ?? [] },
+    (values) => (values.right ? api.put(`${path}/rights`, values) : api.remove(`${path}/rights`)),
+    { said: () => texts.saved(texts.rightOf(fullName(user))) },
   );
   return h("section", {}, form);
 }

@@ -16,7 +16,7 @@ import { session } from "../session.js";
 import { texts } from "../texts.js";
 import { phoneTitle } from "./accounts.js";
 import { contactsPart } from "./contacts.js";
-import { extensionsPart, levelForm } from "./person-parts.js";
+import { extensionsPart, levelForm, rightForm } from "./person-parts.js";
 import { fullName } from "./people.js";
 import { sessionsPart } from "./sessions.js";
 import { tokensPart } from "./tokens.js";
@@ -89,7 +89,8 @@ async function accountPart(panel, path, user) {
     changesOnly: true,
     said: ({ data }) => texts.saved(fullName(data)),
   });
-  fill(panel, form, await levelForm(user));
+  const [level, right] = await Promise.all([levelForm(user), rightForm(user)]);
+  fill(panel, form, level, right);
 }
 
 /** @param {HTMLElement} panel @param {string} path @param {AbortSignal} signal */
