@@ -295,7 +295,7 @@ export interface PastPhone {
   username: string | null;
   since: string | null;
   lines: string[] | null;
-  state: "file_changed" | "fine" | "foreign" | "never_seen" | "unreachable" | "unregistered" | "wrong_load" | "wrong_model" | null;
+  state: "file_changed" | "fine" | "foreign" | "never_seen" | "unreachable" | "unregistered" | "user_inactive" | "wrong_load" | "wrong_model" | null;
   state_since: string | null;
 }
 

@@ -287,7 +287,7 @@ class SqlStatistics(SqlQueries, StatisticsStore):
         for states_of_phones, count in await self._connection.fetch_all(_FLEET):
             unseen -= count
             fleet.update({state.value: count for state in _STATES.decode(states_of_phones)})
-        for states_of_left, _, count in await self._connection.fetch_all(left, **at):
+        for states_of_left, _, count in await self._connection.fetch_all(_LEFT):
             known = _UNSEEN if states_of_left is None else _STATES.decode(states_of_left)
             fleet[FleetState.USER_INACTIVE.value] += count
             if FleetState.FINE in known:
