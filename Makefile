@@ -12,7 +12,7 @@ AUDIT := $(VENV)-audit/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: --keep audit bench bench-batch bench-fleet bench-lists bench-pages bench-scale bench-phone-files bench-phone-pages bench-retention bench-rollouts bench-search bench-trail bytecode check check-console clean coverage demo dist docs faults fix fuzz-parsers help history hostile locale lock mutations pictures programs races schemathesis-long slow test test-browser test-chan-sccp test-clients test-console test-directory test-fail2ban test-asterisk test-asterisk-lines test-ftp-servers test-metrics test-nginx test-oidc test-patroni test-pgbouncer test-pythons test-tftp-clients unit weight write-docs
+.PHONY: --keep audit bench bench-batch bench-fleet bench-lists bench-pages bench-scale bench-phone-files bench-phone-pages bench-retention bench-rehearsals bench-rollouts bench-search bench-trail bytecode check check-console clean coverage demo dist docs faults fix fuzz-parsers help history hostile locale lock mutations pictures programs races schemathesis-long slow test test-browser test-chan-sccp test-clients test-console test-directory test-fail2ban test-asterisk test-asterisk-lines test-ftp-servers test-metrics test-nginx test-oidc test-patroni test-pgbouncer test-pythons test-tftp-clients unit weight write-docs
 
 help:
 	@awk -F ':.*## ' '/^# Long forms/ { printf "\nLong forms, each for one subject; some take minutes or install Debian packages:\n" } \
@@ -130,7 +130,10 @@ bench-trail: $(VENV)/installed-dev  ## pages of an audit trail of a million entr
 bench-retention: $(VENV)/installed-dev  ## retention passes over up to 3,000 deployments a phone: the time grows linearly
 	$(BIN)/python -m bench.questions.retention
 
-bench-rollouts: $(VENV)/installed-dev  ## renderings a second, and a plan over 2,000 phones
+bench-rehearsals: $(VENV)/installed-dev  ## 20 random plans of up to 2,000 phones with planted faults: rehearsed, then run; takes hours
+	PHONEPROV_TESTS=long $(BIN)/python -m pytest -q -p no:xdist tests/faults/test_rehearsals.py
+
+bench-rollouts: $(VENV)/installed-dev  ## renderings a second, a plan and a rehearsal over 2,000 phones
 	$(BIN)/python -m bench.questions.rollouts
 
 bench-fleet: $(VENV)/installed-dev  ## GET /fleet with 20,000 phones and 300,000 deployments, and a round of the watch over them

@@ -54,7 +54,9 @@ async def fill(container: Any, phones: int) -> None:
     use_cases = container.use_cases()
     actor, database = use_cases.system_actor(), container.database()
     deploy = container.deploy()
-    made = await use_cases.templates.create(actor, CreateTemplate(name="office", body=BODY))
+    made = await use_cases.templates.create(
+        actor, CreateTemplate(name="office", body=BODY, shared=True)
+    )
     for begin in range(1, phones + 1, 50):
         async with database.write() as tx:
             for number in range(begin, min(begin + 50, phones + 1)):
@@ -213,6 +215,14 @@ async def measure(served: Served, control: Served, phones: int, *, rollout: bool
         print(
             f"  p99 of a read over HTTP: {idle} idle, {during} during the plan "
             f"({during.times(idle)})"
+        )
+        began = time.perf_counter()
+        work = line.ask("POST", "/batches/rehearse", wanted, token=token)
+        reply, during = await reader.during(work)
+        rehearsal, wall = reply.data, time.perf_counter() - began
+        print(
+            f"  rehearsal of {rehearsal['phones']:,} phones: {wall:.1f} s for "
+            f"{rehearsal['seconds']:.0f} s; p99 of a read {during} ({during.times(idle)})"
         )
         if not rollout:
             return

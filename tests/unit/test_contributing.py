@@ -16,6 +16,8 @@ USERS = {
     "src/phoneprov_core/features/desks/services.py",
     # Templates are given the services.
     "src/phoneprov_core/features/templates/recipes.py",
+    # The twin of a batch has the services that its templates are given.
+    "src/phoneprov_adapters/rehearsal/process.py",
     "tests/contract/desks/test_login.py",
     # A resource that the crash tests write to.
     "tests/faults/writers.py",

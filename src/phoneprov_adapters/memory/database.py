@@ -118,8 +118,8 @@ class _SqliteOfOne(_Sqlite):
     """A database whose statements are executed at once: no other task runs in between, so that
     none sees an open transaction that awaits nothing else. No copy is made."""
 
-    async def execute_fetchall(self, sql: str, parameters: Any) -> Sequence[Any]:
-        return self._connection.execute(sql, parameters).fetchall()
+    async def execute_steps(self, steps: Sequence[Step]) -> list[Row]:
+        return executed(self._connection, steps)
 
     async def committed_rows(self, sql: str, parameters: Sequence[Any]) -> Sequence[Any]:
         return self._connection.execute(sql, parameters).fetchall()
