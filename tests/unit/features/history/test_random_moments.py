@@ -46,7 +46,7 @@ async def test_history_of_random_operations_says_what_was_said_then(
     elapsed = office.clock() - office.clock.now.fromisoformat(min(moments))
     await office.prune(max(1, elapsed.days // 2))
     async with office.database.read() as tx:
-        oldest = await tx.history.oldest()
+        oldest = await tx.history.oldest(min(moments))
     assert oldest is not None
     assert any(at < oldest for at in moments)
     for at in moments:

@@ -171,6 +171,8 @@ _PRUNED: Statement = select(audit.c.changes).where(
     _is_in(audit.c.resource_id, "deployments", "states"),
     audit.c.resource == literal("retention"),
     audit.c.action == literal("retention.pruned"),
+    # What was removed before the moment was older than it.
+    audit.c.at > _AT,
 )
 _CHANGED_HANDS: Statement = (
     select(deployments.c.uuid)
@@ -223,10 +225,10 @@ _LINKS = _named(
 class SqlHistory(SqlQueries, HistoryStore):
     """Records around an earlier moment."""
 
-    async def oldest(self) -> str | None:
+    async def oldest(self, at: str) -> str | None:
         (row,) = await self._connection.fetch_all(_OLDEST)
         moments = [row[0]] if row[0] else []
-        for (changes,) in await self._connection.fetch_all(_PRUNED):
+        for (changes,) in await self._connection.fetch_all(_PRUNED, at=at):
             moments.append(msgspec.json.decode(changes)["before"]["new"])
         return max(moments, default=None)
 
