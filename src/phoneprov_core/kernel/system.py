@@ -1,9 +1,10 @@
 """Ports for the clock, identifiers, pauses and counted rates."""
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Protocol
+from typing import Annotated, Any, Protocol
 
 from msgspec import Meta, Struct
 
@@ -91,3 +92,10 @@ class RateStore(Protocol):
 
     async def take_back(self, subject: str) -> None:
         """Subtract one event of the subject, if there is one."""
+
+
+def retrieved(work: "asyncio.Future[Any]") -> None:
+    """Take note of a failure that no other task awaits, also one in the moment of a cancellation:
+    asyncio reports it otherwise. Does nothing for work that has not ended."""
+    if work.done() and not work.cancelled():
+        work.exception()

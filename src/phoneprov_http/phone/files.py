@@ -12,6 +12,7 @@ from typing import Any
 from phoneprov_core.features.serving.model import FetchResult, Transport
 from phoneprov_core.features.serving.use_cases import Ended, FileRequest, Provided, ProvideFile
 from phoneprov_core.kernel.errors import Unavailable
+from phoneprov_core.kernel.system import retrieved
 from phoneprov_http.errors import begin, end
 
 PIECE = 64 * 1024
@@ -96,6 +97,7 @@ async def _answer(provided: Provided, scope: Any, receive: Any, send: Any) -> tu
         return sent, has_all
     finally:
         gone.cancel()
+        retrieved(gone)
 
 
 async def _pieces(provided: Provided) -> AsyncIterator[bytes]:

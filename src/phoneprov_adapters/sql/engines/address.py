@@ -5,7 +5,10 @@ from typing import Self
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
 import asyncpg
+from asyncpg import connect_utils
 from msgspec import Struct
+
+from phoneprov_core.kernel.system import retrieved
 
 POSTGRES = "postgresql+asyncpg://"
 _SQLITE = "sqlite+aiosqlite:///"
@@ -95,6 +98,19 @@ class PostgresAddress(Struct, frozen=True):
             max_cached_statement_lifetime=0,
             server_settings={} if self.pgbouncer else settings,
         )
+
+
+class _Upgrade(connect_utils.TLSUpgradeProto):  # type: ignore[misc]
+    """The question of the driver whether the server speaks TLS. A caller that is cancelled in the
+    moment in which the connection is made does not await the answer; its failure is retrieved, so
+    that asyncio does not report it."""
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        retrieved(self.on_data)
+
+
+connect_utils.TLSUpgradeProto = _Upgrade
 
 
 def _hosts(netloc: str, options: dict[str, str]) -> tuple[Host, ...]:

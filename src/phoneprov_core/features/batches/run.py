@@ -37,7 +37,7 @@ from phoneprov_core.kernel.actor import (
 )
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, NewId, Pause, timestamp
+from phoneprov_core.kernel.system import Clock, NewId, Pause, retrieved, timestamp
 from phoneprov_core.people.access import still_holds
 from phoneprov_core.people.audit import AuditEntry, WantedEntries
 from phoneprov_core.switching.deployments.ports import RunToEnd
@@ -178,7 +178,9 @@ class _Run:
         while (claims := await self._claims(batch, pace)) is not None:
             now = pace.began(len(claims))
             for claim in claims:
-                self._at_work[asyncio.ensure_future(self.work(actor, batch, claim))] = now
+                work = asyncio.ensure_future(self.work(actor, batch, claim))
+                work.add_done_callback(retrieved)  # one failure ends the run; others may follow
+                self._at_work[work] = now
             for began in await self._spared(pace.seconds(LOOK_SECONDS)):
                 pace.spared(began)
 

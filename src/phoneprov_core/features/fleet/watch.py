@@ -28,7 +28,7 @@ from phoneprov_core.inventory.phones.model import Phone, family_of, speaks_sip
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.kernel.errors import NotFound, PhoneprovError, Refused, TimedOut, Unavailable
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, Pause, millis, timestamp
+from phoneprov_core.kernel.system import Clock, Pause, millis, retrieved, timestamp
 from phoneprov_core.kernel.values import Address, address_of
 from phoneprov_core.switching.deployments.model import Deployment
 from phoneprov_core.switching.deployments.observation import (
@@ -125,6 +125,7 @@ class WatchFleet:
         finally:
             comparing.cancel()
             await asyncio.wait({comparing})
+            retrieved(comparing)
 
     async def _look_around(self, minutes: int) -> None:
         led = False
@@ -187,6 +188,7 @@ class WatchFleet:
                 await turns.acquire()
                 look = asyncio.create_task(self._look(done, mac, registered))
                 looks.add(look)
+                look.add_done_callback(retrieved)
                 look.add_done_callback(looks.discard)
                 look.add_done_callback(lambda _: turns.release())
             await asyncio.gather(*looks)

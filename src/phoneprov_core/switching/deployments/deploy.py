@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from phoneprov_core.inventory.phones.model import Phone, software_type_of
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import PhoneprovError, Unavailable
+from phoneprov_core.kernel.system import retrieved
 from phoneprov_core.switching.deployments.confirm import Confirm
 from phoneprov_core.switching.deployments.model import (
     RESTARTED,
@@ -26,7 +27,6 @@ from phoneprov_core.switching.deployments.records import (
     Records,
     is_lost,
     not_recorded,
-    retrieved,
 )
 from phoneprov_core.switching.deployments.steps import (
     MOST_TRIES,
@@ -183,13 +183,13 @@ class Deploy:
             record = replace(record, confirmation_message=unwatched)
         # A database that is away now does not change what happened to the phone.
         closing = asyncio.ensure_future(self.run_to_end(records.close(begun, record)))
+        closing.add_done_callback(retrieved)
         try:
             await asyncio.wait({closing}, timeout=CLOSING_SECONDS)
         finally:
             if watching is not None:
                 self.confirm.later(record, watching, family, after=closing)
         if failure is not None and not is_lost(closing):
-            closing.add_done_callback(retrieved)
             raise failure
         if not closing.done():
             raise not_recorded(record, closing)

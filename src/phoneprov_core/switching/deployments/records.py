@@ -272,15 +272,8 @@ def is_lost(closing: "asyncio.Future[Deployment]") -> bool:
     return is_done and isinstance(closing.exception(), LeaseLost)
 
 
-def retrieved(closing: "asyncio.Future[Deployment]") -> None:
-    """The failure of the further tries is logged; no other task waits for it."""
-    if not closing.cancelled():
-        closing.exception()
-
-
 def not_recorded(record: Deployment, closing: "asyncio.Future[Deployment]") -> NotRecorded:
     """The error for a file that is in place without its record; ``closing`` goes on."""
-    closing.add_done_callback(retrieved)
     if record.restarted:
         restarted = "and the phone accepted the restart"
     elif record.restarted is None:
