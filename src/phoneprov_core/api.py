@@ -51,6 +51,7 @@ from phoneprov_core.features.identities.model import (
     ProviderReply as ProviderReply,
 )
 from phoneprov_core.features.identities.use_cases import ProviderSignIn as ProviderSignIn
+from phoneprov_core.features.lines.drills import Drill as Drill, Drills as Drills
 from phoneprov_core.features.lines.model import Line as Line
 from phoneprov_core.features.lines.pjsip import PjsipObjects as PjsipObjects
 from phoneprov_core.features.lines.use_cases import Lines as Lines

@@ -9,6 +9,7 @@ from phoneprov_core.features.desks.use_cases import Desks
 from phoneprov_core.features.fleet.use_cases import ChangeFleet, ViewFleet
 from phoneprov_core.features.history.use_cases import History
 from phoneprov_core.features.identities.use_cases import ProviderSignIn
+from phoneprov_core.features.lines.drills import Drills
 from phoneprov_core.features.lines.pjsip import PjsipObjects
 from phoneprov_core.features.lines.use_cases import Lines
 from phoneprov_core.features.rehearsal.use_cases import RehearseBatch
@@ -73,6 +74,7 @@ class UseCases:
     links: Links
     lines: Lines
     pjsip: PjsipObjects
+    drills: Drills
     phones: Phones
     change_fleet: ChangeFleet
     view_fleet: ViewFleet

@@ -105,7 +105,7 @@ def api_routes(use_cases: UseCases) -> list[Router]:
         import_routes(of.import_or_sync),
         deployment_routes(of.deployments, of.rollback),
         desk_routes(of.desks),
-        line_routes(of.lines),
+        line_routes(of.lines, of.drills),
         batch_routes(of.batches, of.plan_batch, of.rehearse_batch),
         fleet_routes(of.view_fleet, of.change_fleet, of.history),
         provisioning_routes(of.fetches, of.discovered_phones),

@@ -77,9 +77,9 @@ class DeskPhone(SccpPhone):
             await self.leave()
 
 
-def block(name: str) -> str:
-    """The file of this name on the page."""
-    found = re.search(rf"```ini\n; {re.escape(name)}\n(.*?)```", PAGE.read_text(), re.DOTALL)
+def block(name: str, page: Path = PAGE) -> str:
+    """The file of this name on a page."""
+    found = re.search(rf"```ini\n; {re.escape(name)}\n(.*?)```", page.read_text(), re.DOTALL)
     assert found
     return found[1]
 

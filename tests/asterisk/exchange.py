@@ -16,6 +16,7 @@ USER, SECRET = "phoneprov", "ami-secret"
 _ELSEWHERE = "permit = 192.0.2.1/255.255.255.255\n"
 ACCOUNTS = {
     "calls-only": ("call", ""),
+    "driller": ("system,call,user", ""),
     "notifier": ("system,call", ""),
     "permit-only": ("system,call", _ELSEWHERE),
     "deny-and-permit": ("system,call", "deny = 0.0.0.0/0.0.0.0\n" + _ELSEWHERE),
@@ -85,7 +86,8 @@ async def running(
         f"[{USER}]\nsecret = {SECRET}\ndeny = 0.0.0.0/0.0.0.0\n"
         "permit = 127.0.0.1/255.255.255.255\nread = system,call\nwrite = system,reporting\n"
         + "".join(
-            f"\n[{name}]\nsecret = {SECRET}\nread = {read}\nwrite = system,reporting\n{addresses}"
+            f"\n[{name}]\nsecret = {SECRET}\nread = {read}\n"
+            f"write = system,reporting,originate\n{addresses}"
             for name, (read, addresses) in ACCOUNTS.items()
         ),
         "pjsip.conf": "[udp]\ntype = transport\nprotocol = udp\n"

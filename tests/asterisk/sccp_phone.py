@@ -73,6 +73,10 @@ class SccpPhone:
         self._writer.close()
         await self._reading
 
+    def keep_alive(self) -> None:
+        """chan_sccp unregisters a phone that is silent for minutes."""
+        self._send(KEEP_ALIVE)
+
     def dial(self, number: str) -> None:
         """Call a number from the first line, all digits at once."""
         self._send(ENBLOC_CALL, number.encode().ljust(28, b"\0") + (1).to_bytes(4, "little"))

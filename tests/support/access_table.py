@@ -156,6 +156,7 @@ def table() -> Iterator[Route]:
         ("GET", "/{mac}/state", "level 0", a_new_phone),
         ("POST", "/{mac}/replace", "level 0", a_new_phone, sending(mac="{new_mac}"), 201),
         ("GET", "/{mac}/lines", "level 0", a_new_phone),
+        ("GET", "/{mac}/drills", "level 0", a_new_phone),
     )
     yield from of(
         f"{V1}/discovered-phones",

@@ -16,6 +16,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from phoneprov_http.main.cli import main
+from phoneprov_http.main.commands.features.fleet import drill
 from phoneprov_http.main.commands.features.serving import provision
 from phoneprov_http.main.commands.features.transfer import OMITTED, export
 from phoneprov_http.main.commands.serve import serve
@@ -93,6 +94,14 @@ def test_snapshot_unit_exports_what_asterisk_includes() -> None:
     assert unit["SuccessExitStatus"] == str(OMITTED)
     included = f"#tryinclude {made['file'].name}\n"
     assert included in (ROOT / "docs/how-to/lines.md").read_text("utf-8")
+
+
+def test_drill_unit_runs_the_command_every_night() -> None:
+    command = shlex.split(unit_of("phoneprov-drill.service")["Service"]["ExecStart"])
+
+    assert main.get_command(click.Context(main), command[1]) is drill
+    drill.make_context("drill", command[2:])
+    assert (DEPLOY / "phoneprov-drill.timer").exists()
 
 
 @pytest.mark.skipif(which("systemd-analyze") is None, reason="systemd is not installed")

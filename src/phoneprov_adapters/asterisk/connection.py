@@ -128,7 +128,7 @@ class ManagerConnection:
             login = (
                 ("Username", settings.user),
                 ("Secret", settings.secret),
-                ("Events", "system,call"),
+                ("Events", "system,call,user"),
             )
             writer.write(written("Login", "phoneprov-login", login))
             answer = Answer(await messages.response("phoneprov-login"))

@@ -30,7 +30,8 @@ PJSIP endpoints: their addresses of record (AORs) and contacts.
 ``PJSIPShowEndpoint`` (``write = system``) lists an endpoint in the events ``EndpointDetail``,
 whose field ``Aors`` names its AORs, and one ``ContactStatusDetail`` for each contact, with the
 fields ``AOR``, ``URI``, ``ViaAddress`` (the address that the phone states for itself), ``CallID``,
-the Call-ID of the registration, and ``RegExpire``, its end in seconds since 1970.
+the Call-ID of the registration, and ``RegExpire``, its end in seconds since 1970. ``SetVar`` of
+``EndpointDetail`` has the channel variables, ``NAME=value,NAME=value`` without quotes.
 ``EndpointDetailComplete`` ends it.
 """
 
@@ -57,7 +58,7 @@ _RINGING = "SCCP"
 _DEVICE = re.compile("(?:SEP)?([0-9A-Fa-f]{12})")
 _EMPTY = re.compile("no (?:endpoints|contacts) found")
 _MISSING = "Asterisk does not have the phone: it is not registered."
-_HIDDEN = (
+HIDDEN = (
     "Asterisk does not list devices of chan_sccp: chan_sccp is not loaded, or the manager account "
     "lacks write = system,reporting."
 )
@@ -74,7 +75,7 @@ async def _asked(
     return await session.ask(action, fields, complete=complete, wanted=frozenset({entry}))
 
 
-async def _list(
+async def list_of(
     session: Session, action: str, entry: str, complete: str = ""
 ) -> tuple[Message, ...] | None:
     """The entries of one list; None if Asterisk refuses it."""
@@ -134,7 +135,7 @@ class ManagerCalls(Calls):
 
 
 async def _channels(session: Session) -> _Channels:
-    channels = await _list(session, "CoreShowChannels", "CoreShowChannel")
+    channels = await list_of(session, "CoreShowChannels", "CoreShowChannel")
     if channels is None:
         raise Refused(
             "The manager account may not list calls; give it write = system or "
@@ -143,7 +144,7 @@ async def _channels(session: Session) -> _Channels:
     names = (entry.get("channel", "").partition("/")[2] for entry in channels)
     endpoints = frozenset(name.rpartition("-")[0] for name in names)
     # None where chan_sccp is not loaded.
-    entries = await _list(session, "SCCPShowChannels", "SCCPChannelEntry") or ()
+    entries = await list_of(session, "SCCPShowChannels", "SCCPChannelEntry") or ()
     devices = {entry.get("devicename") or entry.get("device", "") for entry in entries}
     if _RINGING in devices:
         ringing = {
@@ -151,7 +152,7 @@ async def _channels(session: Session) -> _Channels:
             for entry in entries
             if (entry.get("devicename") or entry.get("device")) == _RINGING
         }
-        lines = await _list(session, "SCCPShowLines", "SCCPLineEntry") or ()
+        lines = await list_of(session, "SCCPShowLines", "SCCPLineEntry") or ()
         devices |= {line.get("device", "") for line in lines if line.get("exten") in ringing}
     return _Channels(endpoints, frozenset(devices))
 
@@ -197,9 +198,9 @@ def _note(found: dict[str, bool], name: str, *, is_there: bool) -> None:
 
 async def _registered(session: Session) -> tuple[tuple[Message, ...] | None, ...]:
     return (
-        await _list(session, "PJSIPShowEndpoints", "EndpointList", "EndpointListComplete"),
-        await _list(session, "PJSIPShowContacts", "ContactList", "ContactListComplete"),
-        await _list(session, "SCCPShowDevices", "SCCPDeviceEntry"),
+        await list_of(session, "PJSIPShowEndpoints", "EndpointList", "EndpointListComplete"),
+        await list_of(session, "PJSIPShowContacts", "ContactList", "ContactListComplete"),
+        await list_of(session, "SCCPShowDevices", "SCCPDeviceEntry"),
     )
 
 
@@ -226,7 +227,7 @@ class ManagerLines(ExchangeLines):
         )
         if not answer.ok:
             is_missing = answer.message.startswith("can't find settings")
-            raise Refused(_MISSING if is_missing else _HIDDEN)
+            raise Refused(_MISSING if is_missing else HIDDEN)
         return answer.entries
 
 
@@ -259,6 +260,7 @@ class Endpoint(Struct, frozen=True):
 
     aors: frozenset[str] = frozenset()
     contacts: tuple[Contact, ...] = ()
+    variables: str = ""
 
     def at(self, address: str) -> tuple[Contact, ...]:
         """The contacts of the phone at this address; the contact that expires last is first."""
@@ -291,6 +293,7 @@ async def endpoint_called(session: Session, name: str) -> Endpoint | None:
             for entry in answer.entries
             if entry["event"] == _CONTACT
         ),
+        next((entry["setvar"] for entry in answer.entries if "setvar" in entry), ""),
     )
 
 

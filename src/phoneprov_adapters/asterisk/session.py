@@ -24,8 +24,8 @@ MOST_ACTIONS = 8
 MOST_ENTRIES = 50_000
 """Maximum number of entries in one list."""
 
-_FILTER = "^Event: (DeviceStatus|ContactStatus)"
-"""Asterisk sends other events of the classes ``system`` and ``call`` only if this is refused:
+_FILTER = "^Event: (DeviceStatus|ContactStatus)|UserEvent: PhoneprovDrill"
+"""Asterisk sends other events of the classes of the login only if this is refused:
 it may be without ``write = system``."""
 
 

@@ -75,6 +75,9 @@ class _Numbers(Collector):
         yield _by_state("phoneprov_phones", "Phones of the inventory", self._statistics.phones)
         yield _by_state("phoneprov_fleet", "Active phones", self._statistics.fleet)
         yield _by_state(
+            "phoneprov_drills", "Active phones by their last drill", self._statistics.drills
+        )
+        yield _by_state(
             "phoneprov_batches", "Batches that have not ended", self._statistics.batches
         )
         yield GaugeMetricFamily(

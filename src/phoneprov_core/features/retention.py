@@ -40,6 +40,7 @@ class Expiring(Enum):
     SESSIONS = "sessions"
     ATTEMPTS = "attempts"
     STATES = "states"
+    DRILLS = "drills"
     DAYS = "days"
 
 
@@ -163,6 +164,7 @@ def limits(keep: KeepDays, now: datetime) -> Mapping[Expiring, Moment]:
         Expiring.AUDIT: keep.audit,
         Expiring.REVISIONS: keep.revisions,
         Expiring.STATES: keep.deployments,
+        Expiring.DRILLS: keep.deployments,
         Expiring.DAYS: keep.deployments,
     }
     found: dict[Expiring, Moment] = {
@@ -196,6 +198,7 @@ class RetentionStore(Protocol):
     - sessions that ended or expired before it (milliseconds);
     - counted guesses whose last one was before it (milliseconds), for names that no account has;
     - changes of the state of a phone before it that another change followed until then;
+    - drills that were recorded before it, but for the newest one of the phone;
     - numbers of deployments of days that began before it.
     """
 

@@ -50,6 +50,7 @@ _COMMANDS = {
     "export": ("features.transfer", "export"),
     "fleet": ("features.fleet", "fleet"),
     "watch": ("features.fleet", "watch"),
+    "drill": ("features.fleet", "drill"),
     "desks": ("features.desks", "desks"),
     "desk": ("features.desks", "desk"),
     "phone-urls": ("features.desks", "phone_urls"),

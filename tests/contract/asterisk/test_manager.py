@@ -20,7 +20,7 @@ async def test_manager_call_starts_with_login_and_ends_with_logoff(stub: AmiStub
         ("Action", "Login"),
         ("Username", USER),
         ("Secret", SECRET),
-        ("Events", "system,call"),
+        ("Events", "system,call,user"),
     ]
     assert [field for field in action if field[0] != "ActionID"] == [
         ("Action", "SCCPDeviceRestart"),

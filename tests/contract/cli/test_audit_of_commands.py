@@ -29,6 +29,7 @@ ELSEWHERE = {
     "backup": "copies the database",
     "db upgrade": "changes the schema and no record",
     "demo": "has a temporary database",
+    "drill": "records what the exchange says, which are observations",
     "provision": "records fetches, which are observations",
     "serve": "tests/contract/http/test_access.py walks the routes",
     "simulate-phone": "has no database",

@@ -188,7 +188,7 @@ def test_every_body_has_every_refusal() -> None:
 
 PHONES = (
     "q brand model location phone_vlan software_version software_type is_active last_outcome"
-    " user_uuid in_use sort state macs"
+    " last_drill user_uuid in_use sort state macs"
 )
 DEPLOYMENTS = "profile_uuid outcome since until current before"
 FILTERS = {
@@ -209,10 +209,15 @@ FILTERS = {
     "GET /api/v1/history/phones": "at location mac after",
     "GET /api/v1/phones/{mac}/deployments": DEPLOYMENTS,
     "GET /api/v1/phones/{mac}/fetches": "before",
+    "GET /api/v1/phones/{mac}/drills": "before",
     "GET /api/v1/audit": "since until q actor_uuid action resource resource_id before",
     "DELETE /api/v1/phone-profiles/{uuid}": "force",
 }
-BY_KEY = {"GET /api/v1/phones/{mac}/fetches", "GET /api/v1/audit"}
+BY_KEY = {
+    "GET /api/v1/phones/{mac}/drills",
+    "GET /api/v1/phones/{mac}/fetches",
+    "GET /api/v1/audit",
+}
 """Lists that only grow: their pages continue after a row and have no total."""
 
 

@@ -315,7 +315,7 @@ def _metric_names() -> set[str]:
         elif family.type == "histogram":
             names |= {f"{family.name}_bucket", f"{family.name}_count", f"{family.name}_sum"}
     return with_samples | names | {
-        "phoneprov_phones", "phoneprov_batches", "phoneprov_fleet",
+        "phoneprov_phones", "phoneprov_batches", "phoneprov_fleet", "phoneprov_drills",
         "phoneprov_sync_last_success_timestamp_seconds",
     }  # fmt: skip
 

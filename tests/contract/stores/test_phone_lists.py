@@ -177,7 +177,10 @@ class TestStatistics(DatabaseTests):
 
         found = await self.read(lambda tx: tx.statistics.read())
         fleet = {"never_seen": 2}
-        assert found == Statistics({"active": 2, "inactive": 1}, {"running": 2}, 1, fleet)
+        drills = {"none": 2}
+        assert found == Statistics(
+            {"active": 2, "inactive": 1}, {"running": 2}, 1, fleet, {}, drills
+        )
 
     async def test_clock_is_the_time_in_milliseconds(self) -> None:
         clock = await self.read(lambda tx: tx.statistics.clock())

@@ -245,7 +245,7 @@ async def test_watches_share_one_connection_that_closes_with_the_last(
 ) -> None:
     first, second = [await asterisk.watch.begin(phone) for phone in (PHONE, OTHER)]
     assert asterisk.stub.connections == 1
-    assert ("Events", "system,call") in asterisk.stub.received[0]
+    assert ("Events", "system,call,user") in asterisk.stub.received[0]
 
     await first.close()
     assert not asterisk.stub.closed.is_set()

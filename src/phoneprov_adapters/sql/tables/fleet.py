@@ -1,9 +1,10 @@
-"""States of phones, numbers of deployments, and files that phones fetch."""
+"""States of phones, drills, numbers of deployments, and files that phones fetch."""
 
 from sqlalchemy import BigInteger, Column, ForeignKey, Index, LargeBinary, Table, Text
 
 from phoneprov_adapters.sql.tables.records import metadata, moment, string, table_of, text, uuid
 from phoneprov_core.features.fleet.states import SeenPhone
+from phoneprov_core.features.lines.drills import Drill
 from phoneprov_core.features.serving.model import DiscoveredPhone, Fetch
 
 
@@ -33,6 +34,16 @@ phone_state_changes = Table(
     moment("at"),
     Index(None, "mac", "at", "uuid"),
     Index(None, "at", "uuid"),
+)
+
+drills = table_of(
+    Drill,
+    "drills",
+    Index(None, "mac", "created_at", "uuid"),
+    # Where a line was at a moment.
+    Index(None, "line", "created_at"),
+    line=string(80),
+    result=string(16),
 )
 
 deployment_days = Table(

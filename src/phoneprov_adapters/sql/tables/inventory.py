@@ -40,6 +40,9 @@ phones = table_of(
     Column("last_outcome", string(16), nullable=False, server_default="none"),
     Column("last_number", BigInteger),
     Index(None, "is_active", "last_outcome", "model"),
+    # Of the newest drill whose result is known.
+    Column("last_drill", string(16), nullable=False, server_default="none"),
+    Index(None, "is_active", "last_drill"),
     key="mac",
     searched=PhoneSearch,
 )

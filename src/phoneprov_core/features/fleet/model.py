@@ -165,8 +165,9 @@ class FleetStore(SignsOfLife, Protocol):
         """The files of the phones that ``watched`` returns, in the same order."""
 
     async def counts(self, places: Sequence[str] | None = None) -> CountedFleet:
-        """The active phones in numbers; with ``places`` those at one of these locations. Those that
-        ``left`` finds have ``USER_INACTIVE`` among their states."""
+        """The active phones in numbers; with ``places`` those at one of these locations, and none
+        by their drills. Those that ``left`` finds have ``USER_INACTIVE`` among their
+        states."""
 
     async def summed_until(self) -> str | None:
         """The day before which deployments are counted by ``sum_days``: the day of the oldest
@@ -206,13 +207,15 @@ class Statistics(Struct, frozen=True):
     """Numbers of records. ``phones`` are those of the inventory, by ``active`` and ``inactive``;
     ``batches`` are those that have not ended, by state; ``hotdesk_sessions`` are phones with a
     user who is logged in; ``fleet`` are active phones by their state; ``syncs`` are the moments of
-    the last sync of each source of people, in milliseconds since 1970."""
+    the last sync of each source of people, in milliseconds since 1970; ``drills`` are active phones
+    by the result of their last drill."""
 
     phones: Mapping[str, int]
     batches: Mapping[str, int]
     hotdesk_sessions: int
     fleet: Mapping[str, int] = {}
     syncs: Mapping[str, int] = {}
+    drills: Mapping[str, int] = {}
 
 
 class StatisticsStore(Protocol):

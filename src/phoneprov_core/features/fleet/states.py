@@ -210,11 +210,12 @@ def of_left(states: tuple[FleetState, ...]) -> tuple[FleetState, ...]:
 
 
 class CountedFleet(Struct, frozen=True):
-    """Number of active phones by last outcome and model, and number of phones with states by state,
-    model and load."""
+    """Number of active phones by last outcome and model, and by the result of their last drill, and
+    number of phones with states by state, model and load."""
 
     recorded: list[tuple[str, str | None, int]]
     observed: list[tuple[tuple[FleetState, ...], str | None, int]]
+    drilled: Mapping[str, int] = {}
 
 
 Days = Mapping[str, Mapping[str, int]]

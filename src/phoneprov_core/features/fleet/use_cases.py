@@ -76,6 +76,9 @@ class Fleet(Struct, frozen=True):
     last_outcomes: Annotated[dict[str, int], schema("Phones by outcome of the newest deployment")]
     models: Annotated[dict[str, int], schema("Phones by model, as recorded, in its bare form")]
     loads: Annotated[dict[str, int], schema("Phones by firmware, as reported")]
+    drills: Annotated[
+        dict[str, int], schema("Phones by result of their last drill; `none`: without one")
+    ]
     days: Annotated[tuple[FleetDay, ...], schema("Days with deployments, oldest first")]
 
 
@@ -122,6 +125,7 @@ class ViewFleet:
             last_outcomes=_by((outcome, count) for outcome, _, count in counted.recorded),
             models=_by((bare_model(model or ""), count) for _, model, count in counted.recorded),
             loads=_by((load or "", count) for _, load, count in counted.observed),
+            drills=_by(counted.drilled.items()),
             days=tuple(FleetDay(day, dict(outcomes)) for day, outcomes in sorted(days.items())),
         )
 

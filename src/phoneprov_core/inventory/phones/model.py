@@ -185,6 +185,11 @@ _OUTCOME = (
     "Only phones whose newest deployment has this outcome; `none`: phones without a deployment. "
     "Needs level 0"
 )
+LastDrill = Literal["none", "agrees", "differs"]
+_DRILL = (
+    "Only phones whose newest drill of an emergency call with a known result has this one; `none`: "
+    "phones without one. Needs level 0"
+)
 _IN_USE = "Only phones at which a user is logged in, or is not. Needs level 0"
 _USER = "Only phones at which this user is logged in; another user than the caller needs level 0"
 
@@ -226,6 +231,7 @@ class PhoneFilters(QueryCommand, frozen=True, kw_only=True):
     software_type: Filter | None = None
     is_active: Whether | None = None
     last_outcome: Annotated[LastOutcome, schema(_OUTCOME)] | None = None
+    last_drill: Annotated[LastDrill, schema(_DRILL)] | None = None
     user_uuid: Annotated[Uuid, schema(_USER)] | None = None
     in_use: Annotated[bool, schema(_IN_USE)] | None = None
     state: Annotated[StateFilter, schema(_STATE)] | None = None

@@ -1,13 +1,15 @@
-"""Lines of phones; level 0 and helpdesks."""
+"""Lines of phones, for level 0 and helpdesks; drills of emergency calls, for level 0."""
 
 from msgspec import UNSET, UnsetType
 from msgspec.structs import asdict
 
+from phoneprov_core.features.lines.drills import Drill, Drills
 from phoneprov_core.features.lines.model import Line
 from phoneprov_core.features.lines.use_cases import Lines
 from phoneprov_core.inventory.locations import EmergencyNumber, EmergencyPlace
-from phoneprov_http.envelope import BareList, ListMetadata, listed
-from phoneprov_http.routes.handlers import ApiRequest, Mac, Routes, people
+from phoneprov_core.kernel.paging import Listing, Newest
+from phoneprov_http.envelope import BareList, Listed, ListMetadata, listed
+from phoneprov_http.routes.handlers import ApiRequest, Mac, Query, Routes, level_0, people
 
 
 class LinesMetadata(ListMetadata, frozen=True):
@@ -24,8 +26,8 @@ class LinesList(BareList[Line]):
     metadata: LinesMetadata
 
 
-def line_routes(lines: Lines) -> Routes:
-    """The lines of ``/phones/{mac}``."""
+def line_routes(lines: Lines, drills: Drills) -> Routes:
+    """The lines and drills of ``/phones/{mac}``."""
     routes = Routes("Lines")
 
     @routes.get("/phones/{mac:str}/lines", guards=[people])
@@ -42,5 +44,15 @@ def line_routes(lines: Lines) -> Routes:
             emergency_place=emergency.place or UNSET,
         )
         return LinesList(list_.success, list_.message, list_.data, metadata)
+
+    @routes.get("/phones/{mac:str}/drills", guards=[level_0])
+    async def drills_of_phone(
+        request: ApiRequest, mac: Mac, wanted: Query[Newest]
+    ) -> Listed[Drill]:
+        """List a phone's drills. What emergency calls from the phone would have presented, newest
+        first, as `phoneprov drill` asked the exchange. At most 1000 rows; `before` continues after
+        the last one."""
+        rows = await drills.newest(request.user, mac, wanted.limit, before=wanted.before)
+        return listed(Listing(rows), "drill")
 
     return routes

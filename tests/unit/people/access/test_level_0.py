@@ -18,6 +18,7 @@ REFUSED = {
     "change_fleet": "adopt replace",
     "desks": "update",
     "discovered_phones": "all",
+    "drills": "desks newest run",
     "extensions": "all create delete get update",
     "history": "phones",
     "import_text": "call",

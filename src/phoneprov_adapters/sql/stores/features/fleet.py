@@ -75,6 +75,11 @@ _RECORDED = (
     .where(phones.c.is_active.is_(True))
     .group_by(phones.c.last_outcome, phones.c.model)
 )
+_DRILLED = (
+    select(phones.c.last_drill, func.count())
+    .where(phones.c.is_active.is_(True))
+    .group_by(phones.c.last_drill)
+)
 _KNOWN = (phone_states.c.states, phone_states.c.reported_load)
 _OBSERVED = select(*_KNOWN, func.count()).group_by(*_KNOWN)
 _OF_INACTIVE = (
@@ -228,6 +233,7 @@ class SqlFleet(SqlQueries, FleetStore):
         return CountedFleet(
             await self._all(lambda *row: row, recorded, **at),
             [(states, load, count) for (states, load), count in observed.items() if count > 0],
+            {} if at else dict(await self._all(lambda *row: row, _DRILLED)),
         )
 
     async def summed_until(self) -> str | None:
@@ -296,7 +302,8 @@ class SqlStatistics(SqlQueries, StatisticsStore):
             fleet[FleetState.NEVER_SEEN.value] += unseen
         states = {str(state): count for state, count in by_state}
         syncs = dict(await self._all(lambda source, at: (source, at), _SYNCS))
-        return Statistics(phones, states, sessions[0][0], fleet, syncs)
+        drills = dict(await self._all(lambda *row: row, _DRILLED))
+        return Statistics(phones, states, sessions[0][0], fleet, syncs, drills)
 
     async def clock(self) -> int:
         rows = await self._connection.fetch_all(_CLOCK)

@@ -1,19 +1,32 @@
-"""Lines of phones in SQL."""
+"""Lines of phones, and drills, in SQL."""
 
 from functools import cached_property
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    and_,
+    bindparam,
+    exists,
+    insert,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.sql.selectable import FromClause
 
 from phoneprov_adapters.sql.engines.connection import Connection
+from phoneprov_adapters.sql.engines.statements import Query
 from phoneprov_adapters.sql.stores.features.desks import DESK
-from phoneprov_adapters.sql.stores.store import SqlQueries
+from phoneprov_adapters.sql.stores.store import SqlNewestRows, SqlQueries, reader
 from phoneprov_adapters.sql.tables.fields import Fields
+from phoneprov_adapters.sql.tables.fleet import drills
 from phoneprov_adapters.sql.tables.inventory import extensions, phones, user_extensions
 from phoneprov_adapters.sql.tables.people import users
 from phoneprov_adapters.sql.tables.switching import current_deployments, deployments, desks
 from phoneprov_core.features.desks.records import DeskRecord
+from phoneprov_core.features.lines.drills import KNOWN, Drill, DrillStore
 from phoneprov_core.features.lines.model import LineStore, Number, PhoneNumbers, UsedPhone
 from phoneprov_core.inventory.extensions import CHAN_SCCP
 from phoneprov_core.inventory.phones.model import Phone
@@ -251,9 +264,45 @@ class SqlLines(SqlQueries, LineStore):
         )
 
 
+_DRILL = Fields(Drill, drills)
+_ADD_DRILL = insert(drills)
+_FIND_DRILL = select(*_DRILL.columns).where(drills.c.uuid == bindparam("uuid"))
+_DRILLS = Query(
+    select(*_DRILL.columns).where(drills.c.mac == bindparam("mac")),
+    (drills.c.created_at, drills.c.uuid),
+)
+_REMEMBER_DRILL = (
+    update(phones)
+    .where(phones.c.mac == bindparam("the_mac"))
+    .values(last_drill=bindparam("the_result"))
+)
+
+
+class SqlDrills(SqlQueries, DrillStore):
+    """Drills, by uuid."""
+
+    async def add(self, drill: Drill) -> None:
+        await self._connection.execute(_ADD_DRILL, **_DRILL.row(drill, self._connection.box))
+        if drill.result in KNOWN:
+            await self._connection.execute(
+                _REMEMBER_DRILL, the_mac=drill.mac, the_result=drill.result.value
+            )
+
+    async def newest(self, mac: str, limit: int, *, before: str | None = None) -> list[Drill]:
+        read, last = reader(_DRILL, self._connection.box), None
+        if before is not None:
+            row = await self._connection.fetch_one(_FIND_DRILL, uuid=before)
+            if row is None:
+                return []
+            last = read(row)
+        rows = SqlNewestRows(self._connection, _DRILLS, read, mac=mac)
+        return await rows.newest(limit, before=last)
+
+
 class LineStores:
-    """The store of lines."""
+    """The stores of lines and drills."""
 
     _connection: Connection
 
     lines = cached_property(lambda self: SqlLines(self._connection))
+    drills = cached_property(lambda self: SqlDrills(self._connection))

@@ -24,7 +24,12 @@ from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.statements import Statement, json_items
 from phoneprov_adapters.sql.stores.store import SqlQueries
 from phoneprov_adapters.sql.tables.fields import SealedColumn, json_text
-from phoneprov_adapters.sql.tables.fleet import deployment_days, fetches, phone_state_changes
+from phoneprov_adapters.sql.tables.fleet import (
+    deployment_days,
+    drills,
+    fetches,
+    phone_state_changes,
+)
 from phoneprov_adapters.sql.tables.people import audit, login_attempts, sessions
 from phoneprov_adapters.sql.tables.switching import batches, deployments, profile_revisions
 from phoneprov_core.features.retention import (
@@ -79,6 +84,7 @@ is_in_running_batch = (
 _newer = profile_revisions.alias("newer")
 _LARGEST = 2**62
 _next = phone_state_changes.alias("next")
+_next_drill = drills.alias("next_drill")
 _mark = deployment_days.alias("mark")
 _before: ColumnElement[Any] = bindparam("before")
 
@@ -109,6 +115,13 @@ _REMOVABLE: dict[Expiring, ColumnElement[bool]] = {
         > tuple_(phone_state_changes.c.at, phone_state_changes.c.uuid),
     )
     .correlate(phone_state_changes),
+    Expiring.DRILLS: exists()
+    .where(
+        _next_drill.c.mac == drills.c.mac,
+        tuple_(_next_drill.c.created_at, _next_drill.c.uuid)
+        > tuple_(drills.c.created_at, drills.c.uuid),
+    )
+    .correlate(drills),
     # The row without an outcome says how far days are counted.
     Expiring.DAYS: or_(
         deployment_days.c.outcome != "",
@@ -125,6 +138,7 @@ _ORDER: dict[Expiring, tuple[Column[Any], ...]] = {
     Expiring.SESSIONS: (sessions.c.uuid,),
     Expiring.ATTEMPTS: (login_attempts.c.last_at, login_attempts.c.account_key),
     Expiring.STATES: (phone_state_changes.c.at, phone_state_changes.c.uuid),
+    Expiring.DRILLS: (drills.c.created_at, drills.c.uuid),
     Expiring.DAYS: (deployment_days.c.day, deployment_days.c.outcome),
 }
 """Ordered by time if it is indexed; the last column is the key, of days both are."""

@@ -29,7 +29,7 @@ from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.statements import Query, json_items, like, upsert
 from phoneprov_adapters.sql.stores.store import SqlQueries, SqlRows, SqlSearchedStore, SqlStore
 from phoneprov_adapters.sql.tables.fields import json_text
-from phoneprov_adapters.sql.tables.fleet import phone_states
+from phoneprov_adapters.sql.tables.fleet import drills, phone_states
 from phoneprov_adapters.sql.tables.inventory import (
     KEMS,
     VENDOR_PHONES,
@@ -50,6 +50,7 @@ from phoneprov_adapters.sql.tables.switching import (
 )
 from phoneprov_core.features.fleet.model import Replacement, ReplacementStore
 from phoneprov_core.features.fleet.states import FleetState
+from phoneprov_core.features.lines.drills import KNOWN
 from phoneprov_core.inventory.kems import Kem, KemStore
 from phoneprov_core.inventory.phones.model import PHONE_FIELDS, Phone, PhoneUse
 from phoneprov_core.inventory.phones.use_cases import EnrichedPhone, PhoneStore, enriched
@@ -70,8 +71,19 @@ _LAST = {
         "none",
     ),
     "last_number": select(func.max(deployments.c.number)).where(_OF_PHONE).scalar_subquery(),
+    "last_drill": func.coalesce(
+        select(drills.c.result)
+        .where(
+            drills.c.mac == bindparam("mac"), or_(*(drills.c.result == one.value for one in KNOWN))
+        )
+        .order_by(drills.c.created_at.desc(), drills.c.uuid.desc())
+        .limit(1)
+        .scalar_subquery(),
+        "none",
+    ),
 }
-"""A MAC may have deployments before it is in the inventory: from a phone that was deleted."""
+"""A MAC may have deployments and drills before it is in the inventory: from a phone that was
+deleted."""
 
 _states = func.coalesce(
     select(phone_states.c.states).where(phone_states.c.mac == phones.c.mac).scalar_subquery(),

@@ -45,6 +45,9 @@ const MEANINGS = {
   unregistered: "bad",
   file_changed: "wait",
   never_seen: "unknown",
+  agrees: "good",
+  differs: "bad",
+  not_registered: "unknown",
 };
 
 /** @param {string} state */

@@ -85,6 +85,17 @@ export const phones = {
   noFetches: "No fetches recorded.",
   signedHint:
     "A phone that requests SEP<MAC>.cnf.xml.sgn trusts the call manager that it came from, and takes no other configuration. Erase its trust list (CTL, ITL) at the phone, under its security settings; then it requests SEP<MAC>.cnf.xml.",
+  drills: "Drills",
+  noDrills: "No drill of an emergency call is recorded. phoneprov drill asks Asterisk what each desk would present.",
+  recorded: "Recorded",
+  presented: "Presented",
+  lastDrill: "Emergency drill",
+  drillResults: /** @type {Record<string, string>} */ ({
+    agrees: "As recorded",
+    differs: "Differs",
+    not_registered: "Not registered",
+    unknown: "Not known",
+  }),
   lines: "Lines",
   noLines: "This phone has no line in Asterisk.",
   sipLines:
@@ -193,6 +204,9 @@ export const phones = {
   unknownPhones: (count) => `${number.format(count)} ${count === 1 ? "phone" : "phones"}: the outcome is not known`,
   /** @param {number} count */
   interruptedPhones: (count) => `${number.format(count)} ${count === 1 ? "phone" : "phones"}: the last change was interrupted`,
+  /** @param {number} count */
+  drilledPhones: (count) =>
+    `${number.format(count)} ${count === 1 ? "phone" : "phones"}: an emergency call presents something else than the record`,
   /** @param {number} count */
   discoveredPhones: (count) => `${number.format(count)} ${count === 1 ? "phone is" : "phones are"} not in the inventory`,
   /** @param {number} count */

@@ -28,7 +28,7 @@ const OUTCOMES = ["deployed", "failed", "unknown", "interrupted"];
 
 /**
  * @typedef {{phones: number, states: Record<string, number>, last_outcomes: Record<string, number>,
- *   models: Record<string, number>, loads: Record<string, number>,
+ *   models: Record<string, number>, loads: Record<string, number>, drills: Record<string, number>,
  *   days: {day: string, outcomes: Record<string, number>}[]}} Numbers
  */
 
@@ -122,6 +122,7 @@ async function attention(signal, fleet) {
         `#/phones?state=${state}`,
         texts.inState(texts.states[state].toLowerCase(), number),
       ]),
+    [fleet.drills.differs ?? 0, "bad", "#/phones?last_drill=differs&is_active=true", texts.drilledPhones(fleet.drills.differs ?? 0)],
     [discovered, "wait", "#/discovered", texts.discoveredPhones(discovered)],
   ]).filter(([number]) => number > 0);
   return [

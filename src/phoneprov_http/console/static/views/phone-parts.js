@@ -144,6 +144,28 @@ export async function linesPart(panel, path, isSip, signal) {
 }
 
 /** @param {HTMLElement} panel @param {string} path @param {AbortSignal} signal */
+export async function drillsPart(panel, path, signal) {
+  const { data } = await api.get(`${path}/drills?limit=${PAGE}`, signal);
+  const pair = (/** @type {(string | null)[]} */ ...of) => of.filter(Boolean).join(", ") || "-";
+  fill(
+    panel,
+    simpleTable(
+      texts.drills,
+      [texts.at, texts.outcome, texts.lineNumber, texts.recorded, texts.presented, texts.message],
+      data.map((/** @type {any} */ one) => [
+        when(one.created_at),
+        badge(one.result, texts.drillResults),
+        one.line ?? "-",
+        pair(one.recorded_number, one.recorded_place),
+        pair(one.presented_number, one.presented_place),
+        one.message ?? "",
+      ]),
+      texts.noDrills,
+    ),
+  );
+}
+
+/** @param {HTMLElement} panel @param {string} path @param {AbortSignal} signal */
 export async function fetchesPart(panel, path, signal) {
   const { data } = await api.get(`${path}/fetches?limit=${PAGE}`, signal);
   const missing = data.filter((/** @type {any} */ one) => one.result === "not_found");

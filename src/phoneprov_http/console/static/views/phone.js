@@ -21,7 +21,7 @@ import { pause } from "../transport.js";
 import { addressOf, phoneTitle } from "./accounts.js";
 import { isOver } from "./deployment.js";
 import { onPhone } from "./on-phone.js";
-import { deskPart, fetchesPart, historyPart, linesPart, modulesPart } from "./phone-parts.js";
+import { deskPart, drillsPart, fetchesPart, historyPart, linesPart, modulesPart } from "./phone-parts.js";
 import { replacePhone } from "./replace.js";
 import { rollBack } from "./roll-back.js";
 
@@ -65,6 +65,7 @@ export async function view({ element, parameters: [mac], query, signal }) {
       ...(session.isAdmin
         ? [
             { name: "lines", title: texts.lines, show: (/** @type {HTMLElement} */ panel) => linesPart(panel, path, isSip, signal) },
+            { name: "drills", title: texts.drills, show: (/** @type {HTMLElement} */ panel) => drillsPart(panel, path, signal) },
             { name: "fetches", title: texts.fetches, show: (/** @type {HTMLElement} */ panel) => fetchesPart(panel, path, signal) },
           ]
         : []),

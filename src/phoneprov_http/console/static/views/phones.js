@@ -42,6 +42,13 @@ const LAST_OUTCOME = {
 };
 
 /** @type {Filter} */
+const LAST_DRILL = {
+  name: "last_drill",
+  label: texts.lastDrill,
+  choices: ["agrees", "differs"].map((result) => [result, texts.drillResults[result]]),
+};
+
+/** @type {Filter} */
 const STATE = { name: "state", label: texts.fleetState, choices: Object.entries(texts.states) };
 
 const ME = "me";
@@ -136,7 +143,7 @@ export async function view({ element, query }) {
       counted("location"),
       { name: "software_type", label: texts.softwareType, choices: SOFTWARE_TYPES },
       loggedIn(),
-      ...(session.isAdmin ? [LAST_OUTCOME, STATE] : []),
+      ...(session.isAdmin ? [LAST_OUTCOME, LAST_DRILL, STATE] : []),
       yesOrNo("is_active", texts.isActive),
     ],
     query,

@@ -1,6 +1,7 @@
-"""``phoneprov fleet`` and ``phoneprov watch``: the phones as they are."""
+"""``phoneprov fleet``, ``watch`` and ``drill``: the phones as they are, and emergency calls."""
 
 import asyncio
+import sys
 from contextlib import suppress
 
 import click
@@ -9,10 +10,11 @@ import msgspec
 from phoneprov_adapters.composition.lifecycle import create_database, prepare, running
 from phoneprov_core.features.fleet.states import FleetState, PhoneStatus
 from phoneprov_core.features.fleet.use_cases import Fleet, FleetQuery
+from phoneprov_core.features.lines.drills import Drill, DrillResult
 from phoneprov_core.inventory.phones.model import PhoneSearch
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.paging import Window
-from phoneprov_http.main.commands.local_access import Acting, as_operator
+from phoneprov_http.main.commands.local_access import Acting, as_operator, counting
 from phoneprov_http.main.commands.output import table
 from phoneprov_http.main.commands.settings import settings_of_installation
 from phoneprov_http.main.server.logs import set_up_logs
@@ -68,6 +70,50 @@ def _show_numbers(numbers: Fleet, *, as_json: bool) -> None:
     rows += [("firmware", name, count) for name, count in numbers.loads.items()]
     table(("Phones by", "", ""), [(what, name, str(count)) for what, name, count in rows])
     click.echo(f"{numbers.phones} active phone(s).")
+
+
+@click.command()
+@click.option("--location", help="Only the phones at this location, and within it.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object for each desk.")
+def drill(*, location: str | None, as_json: bool) -> None:
+    """Ask Asterisk what an emergency call from each desk would present now.
+
+    The calls run through the dialplan up to the trunk and reach none. Each result is recorded with
+    the phone. Exits with 1 when a call presents something else than the record, when Asterisk does
+    not say it, or when no phone is registered.
+    """
+
+    async def work(at: Acting) -> list[Drill]:
+        drills = at.container.drills()
+        macs = await drills.desks(at.actor, location)
+        if not macs:
+            raise click.UsageError("There is no active phone there.")
+        with counting(quiet=as_json) as progress:
+            task = progress.add_task("Desks", total=len(macs))
+            return await drills.run(at.actor, macs, lambda _: progress.advance(task))
+
+    found = as_operator(work)
+    faults = [one for one in found if one.result in {DrillResult.DIFFERS, DrillResult.UNKNOWN}]
+    agreeing = sum(one.result is DrillResult.AGREES for one in found)
+    if as_json:
+        for one in found:
+            click.echo(msgspec.json.encode(one))
+    else:
+        if faults:
+            table(
+                ("Phone", "Location", "Result", "Message"),
+                [
+                    (one.mac, one.location or "-", one.result.value, one.message or "-")
+                    for one in faults
+                ],
+            )
+        absent = len(found) - len(faults) - agreeing
+        click.echo(
+            f"{len(found)} desk(s): {agreeing} as recorded, {len(faults)} not, "
+            f"{absent} not registered."
+        )
+    if faults or not agreeing:
+        sys.exit(1)
 
 
 @click.command()
