@@ -9,7 +9,7 @@ import pytest
 
 from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.switching.deployments.model import Deployment, DeploymentFilter, Outcome
-from support.phone_records import a_deployment
+from support.phone_records import a_deployment, a_phone
 from support.records import a_mac, identifier, moment
 from support.store_tests import DatabaseTests, existing
 
@@ -72,6 +72,27 @@ class TestDeploymentLists(DatabaseTests):
         assert seen == ["ok"]
 
     # Filters
+    async def test_deployments_to_phones_at_places_belong_to_every_account(self) -> None:
+        owner = identifier(31)
+        await self.add(a_phone(1, location="Köln"), a_phone(2, location="Bonn"))
+        await self._record(
+            a_deployment(1, ONE, created_at=moment(1)),
+            a_deployment(2, TWO, created_at=moment(2)),
+            a_deployment(3, TWO, created_at=moment(3), owner_uuid=owner),
+            a_deployment(4, a_mac(3), created_at=moment(4)),
+        )
+        async with self.database.read() as tx:
+            for places, found in ((["Köln", "x"], [1, 3]), (["Bonn"], [2, 3]), ([], [3])):
+                rows = tx.deployments.matching(DeploymentFilter(), places=places)
+                assert [one.uuid for one in await rows.rows(9, owner=owner)] == [
+                    identifier(number) for number in found
+                ]
+                assert await rows.count(owner) == len(found)
+                newest = await rows.newest(1, owner=owner)
+                assert [one.uuid for one in newest] == [identifier(found[-1])]
+            of_phone = tx.deployments.matching(DeploymentFilter(mac=TWO), places=["Köln"])
+            assert [one.uuid for one in await of_phone.rows(9, owner=owner)] == [identifier(3)]
+
     async def test_deployments_match_every_field_of_the_filter(self) -> None:
         one, other = identifier(801), identifier(802)
         await self._record(

@@ -228,3 +228,9 @@ class TestDesks(DatabaseTests):
             assert await desks.rows(2, offset=2) == listed[2:]
             assert await desks.rows(10, owner=ADA) == listed[1:2]
             assert await desks.count(ADA) == 1
+        await self.put(a_phone(3, location="K\u00f6ln"))
+        async with self.database.read() as tx:
+            for places, found in ((("K\u00f6ln", "x"), listed[1:]), ((), listed[1:2])):
+                at = tx.listed_desks.at(places)
+                assert await at.rows(10, owner=ADA) == found
+                assert await at.count(ADA) == len(found)

@@ -351,3 +351,27 @@ async def test_phone_of_an_account_that_is_not_active_needs_attention(database: 
     assert status.message.startswith("The phone has the configuration of an account that is no")
     assert status.next_step == "Switch the phone to the profile of another user, or deactivate it."
     assert (await view.state(ROOT, a_mac(6))).state is FleetState.FINE
+
+
+async def test_numbers_of_places_are_those_of_phones_that_are_there_now(database: Database) -> None:
+    for number, place in (
+        (1, "K\u00f6ln"),
+        (2, "K\u00f6ln"),
+        (3, "Bonn"),
+        (4, None),
+        (5, "K\u00f6ln"),
+    ):
+        await add(database, a_phone(number, location=place, is_active=number != 5))
+        await add(database, a_deployment(number, a_mac(number), created_at=moment(number)))
+    await add(database, a_deployment(6, a_mac(6), created_at=moment(6)))
+    await keep(database, seen(1, reported_load="l"), seen(3), seen(5))
+    day = moment(1)[:10]
+
+    async with database.read() as tx:
+        counted = await tx.fleet.counts(["K\u00f6ln", "Ulm"])
+        assert sum(count for *_, count in counted.recorded) == 2
+        assert counted.observed == [((FleetState.FINE,), "l", 1)]
+        assert sum((await tx.fleet.days(day, day, ["K\u00f6ln"]))[day].values()) == 3
+        assert sum((await tx.fleet.days(day, day))[day].values()) == 6
+        assert await tx.fleet.days(day, day, []) == {}
+        assert (await tx.fleet.counts([])).recorded == []

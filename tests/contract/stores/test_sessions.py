@@ -7,12 +7,14 @@ import pytest
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.people.auth.model import Exchange, Principal
 from phoneprov_core.people.auth.sessions import exchange
+from phoneprov_core.people.permissions import Right
 from support.records import (
     a_permission,
     a_session,
     a_user,
     an_assignment,
     identifier,
+    moment,
 )
 from support.store_tests import DatabaseTests
 
@@ -79,6 +81,14 @@ class TestSessions(DatabaseTests):
             assert await tx.sessions.principal(TWO, 2000) == Principal(BOB, None, "ada-2")
             for session in (THREE, identifier(14)):
                 assert await tx.sessions.principal(session, 2000) == Principal(ADA, None, "ada-1")
+
+    async def test_right_of_the_account_is_current(self) -> None:
+        right = Right(ADA, "helpdesk", ("K\u00f6ln", 'a "b"'), moment(1), moment(1))
+        await self.add(right)
+        principal = await self.principal_of(ONE)
+        assert principal == Principal(ADA, None, "ada-1", "helpdesk", right.locations)
+        await self.write(lambda tx: tx.rights.remove(ADA))
+        assert await self.principal_of(ONE) == Principal(ADA, None, "ada-1")
 
     async def test_session_account_and_level_are_current(self) -> None:
         async with self.database.write() as tx:
