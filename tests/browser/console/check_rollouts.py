@@ -97,6 +97,12 @@ def test_plan_shows_groups_and_a_planned_batch_is_cancelled_before_it_starts(
         expect(group).to_contain_text("1 phone with this change")
         expect(group.locator("del", has_text="loadInformation")).to_have_count(removed)
     page.screenshot(path=screenshots / "plan.png", full_page=True)
+    page.get_by_role("button", name="Rehearse", exact=True).click()
+    expect(page.get_by_role("heading", name=re.compile("^Rehearsal as of"))).to_be_visible(
+        timeout=60_000
+    )
+    expect(page.get_by_role("region", name="Timeline")).to_contain_text("The batch begins at")
+    page.screenshot(path=screenshots / "rehearsal.png", full_page=True)
 
     page.get_by_role("button", name="Start for the 2 phones that change").click()
     dialog = page.get_by_role("dialog", name="Switch 2 phones?")

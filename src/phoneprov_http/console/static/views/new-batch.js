@@ -206,17 +206,18 @@ export async function view({ element, query, signal }) {
   const pace = section(texts.pace, ...others.slice(5, -ROLLOUT.length));
   action.after(profile.element, phones, pace, section(texts.rollout, ...others.slice(-ROLLOUT.length)));
   const result = h("div", { "aria-live": "polite" }, h("p", { className: "quiet" }, texts.planStart));
+  const foreseen = h("div", { "aria-live": "polite" });
   const plan = h("button", { type: "button", onclick: () => showPlan() }, texts.plan);
   const rehearse = h("button", { type: "button", onclick: () => showRehearsal() }, texts.rehearse);
   const actions = /** @type {HTMLElement} */ (form.querySelector(".actions"));
   actions.append(plan, rehearse);
-  const summary = h("div", { className: "summary" }, h("h2", {}, texts.summary), said, actions, result);
+  const summary = h("div", { className: "summary" }, h("h2", {}, texts.summary), said, actions, result, foreseen);
   form.className = "beside";
   fill(form, h("div", { className: "record" }, ...form.children), summary);
   fill(element, heading(texts.newBatch, help("how-to/switch-a-floor")), form);
 
   async function showPlan() {
-    await show(texts.loading, async () => {
+    await show(result, texts.loading, async () => {
       const { data } = await api.post("batches/plan", sent(), signal);
       const start = () => {
         /** @type {HTMLInputElement} */ (form.querySelector("[name=only_changed]")).checked = true;
@@ -231,24 +232,24 @@ export async function view({ element, query, signal }) {
   }
 
   async function showRehearsal() {
-    await show(texts.rehearsing, async () => {
+    await show(foreseen, texts.rehearsing, async () => {
       const { data } = await api.post("batches/rehearse", sent(), signal);
       const macs = data.first_failures.map((/** @type {{mac: string}} */ one) => one.mac);
-      fill(result, ...rehearsed(data, await phoneNames(macs, signal)));
+      fill(foreseen, ...rehearsed(data, await phoneNames(macs, signal)));
     });
   }
 
   /** The order without its empty fields. */
   const sent = () => Object.fromEntries(Object.entries(orderOf(values())).filter(([, value]) => value !== null));
 
-  /** @param {string} meanwhile @param {() => Promise<void>} work */
-  async function show(meanwhile, work) {
+  /** @param {HTMLElement} place @param {string} meanwhile @param {() => Promise<void>} work */
+  async function show(place, meanwhile, work) {
     plan.disabled = rehearse.disabled = true;
-    fill(result, h("p", {}, meanwhile));
+    fill(place, h("p", {}, meanwhile));
     try {
       await work();
     } catch (error) {
-      if (!signal.aborted) fill(result, errorBox(error));
+      if (!signal.aborted) fill(place, errorBox(error));
     } finally {
       plan.disabled = rehearse.disabled = false;
     }

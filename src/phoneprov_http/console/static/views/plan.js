@@ -73,11 +73,11 @@ export function rehearsed(rehearsal, names = new Map()) {
         [texts.phone, sentences(texts.message), texts.evidence],
         rehearsal.first_failures.map((one) => [linkTo(one.mac, names), inWords(one.message), ...known(one)]),
       ),
-    unknown.length > 0 && h("h2", {}, texts.notKnown),
+    unknown.length > 0 && h("h2", {}, texts.phonesNotKnown),
     unknown.length > 0 && phones({ count: unknown.length, macs: unknown.slice(0, MOST_NAMED) }, names),
     simpleTable(
       texts.timeline,
-      [texts.after, sentences(texts.message)],
+      [texts.afterSeconds, sentences(texts.message)],
       rehearsal.timeline.map((one) => [lasting(one.seconds), inWords(one.message)]),
     ),
   ];
