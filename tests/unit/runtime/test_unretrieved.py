@@ -18,7 +18,7 @@ from support.floor import Floor
 from support.switching import Desk
 
 TURNS = 12
-"""So many turns of the loop a new connection takes, and some more."""
+"""More turns of the loop than a new connection takes."""
 
 
 @pytest.fixture
