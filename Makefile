@@ -294,7 +294,7 @@ CHAN_SCCP_NEEDS := asterisk-dev asterisk-voicemail build-essential gettext libxm
 test-chan-sccp: $(VENV)/installed-dev $(ASTERISK)/usr/src/chan-sccp/installed  ## restarts through a real chan_sccp with an SCCP phone of ours (Debian, as root)
 	PHONEPROV_TEST_ASTERISK=$(ASTERISK) $(BIN)/python -m pytest -q tests/asterisk/check_chan_sccp.py
 
-test-asterisk-lines: $(VENV)/installed-dev $(ASTERISK)/usr/src/chan-sccp/installed $(ASTERISK_NEW)/filled  ## lines that follow users: chan_sccp with 212 SCCP phones of ours, and PJSIP of two releases, ask a real service (Debian, as root)
+test-asterisk-lines: $(VENV)/installed-dev $(ASTERISK)/usr/src/chan-sccp/installed $(ASTERISK_NEW)/filled  ## lines that follow users, and what emergency calls present: chan_sccp with 212 SCCP phones of ours, and PJSIP of two releases, ask a real service (Debian, as root)
 	PHONEPROV_TEST_ASTERISK=$(ASTERISK) $(BIN)/python -m pytest -q tests/asterisk/check_lines.py tests/asterisk/check_pjsip_objects.py tests/asterisk/check_emergency.py tests/asterisk/check_drills.py
 	PHONEPROV_TEST_ASTERISK=$(ASTERISK_NEW) $(BIN)/python -m pytest -q tests/asterisk/check_asterisk.py tests/asterisk/check_pjsip_objects.py tests/asterisk/check_emergency.py tests/asterisk/check_drills.py
 	@for one in ip ss openssl; do command -v $$one >/dev/null || { apt-get update && apt-get install --yes iproute2 openssl; }; done
