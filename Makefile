@@ -200,7 +200,8 @@ OIDC := $(CURDIR)/build/oidc
 test-oidc: $(VENV)-browser/installed $(OIDC)/installed programs  ## sign-in with npm oidc-provider and PyPI oidc-provider-mock, on another site, in Chromium, below a prefix of nginx; installs them if necessary (needs npm)
 	@{ command -v nginx || command -v /usr/sbin/nginx; } >/dev/null \
 	  || { apt-get update && apt-get install --yes nginx-light; }
-	PHONEPROV_TEST_OIDC=$(OIDC) $(BROWSER)/python -m pytest -q -p no:xdist tests/browser/console/check_provider.py tests/oidc/check_providers.py
+	$(BROWSER)/python -m pytest -q -p no:xdist tests/browser/console/check_provider.py
+	PHONEPROV_TEST_OIDC=$(OIDC) $(BROWSER)/python -m pytest -q -p no:xdist tests/oidc/check_providers.py
 
 $(OIDC)/installed: tests/oidc/package.json tests/oidc/package-lock.json requirements/oidc.txt
 	$(PYTHON) -m venv $(OIDC)/venv

@@ -45,12 +45,16 @@ from phoneprov_core.features.history.model import (
 )
 from phoneprov_core.features.history.use_cases import History as History
 from phoneprov_core.features.identities.model import (
+    Identity as Identity,
     IdentityProvider as IdentityProvider,
     PendingSignIn as PendingSignIn,
     ProviderClaims as ProviderClaims,
     ProviderReply as ProviderReply,
 )
-from phoneprov_core.features.identities.use_cases import ProviderSignIn as ProviderSignIn
+from phoneprov_core.features.identities.use_cases import (
+    Identities as Identities,
+    ProviderSignIn as ProviderSignIn,
+)
 from phoneprov_core.features.lines.drills import Drill as Drill, Drills as Drills
 from phoneprov_core.features.lines.model import Line as Line
 from phoneprov_core.features.lines.pjsip import PjsipObjects as PjsipObjects

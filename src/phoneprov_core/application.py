@@ -8,7 +8,7 @@ from phoneprov_core.features.desks.services import PhoneServices
 from phoneprov_core.features.desks.use_cases import Desks
 from phoneprov_core.features.fleet.use_cases import ChangeFleet, ViewFleet
 from phoneprov_core.features.history.use_cases import History
-from phoneprov_core.features.identities.use_cases import ProviderSignIn
+from phoneprov_core.features.identities.use_cases import Identities, ProviderSignIn
 from phoneprov_core.features.lines.drills import Drills
 from phoneprov_core.features.lines.pjsip import PjsipObjects
 from phoneprov_core.features.lines.use_cases import Lines
@@ -58,6 +58,7 @@ class UseCases:
     authenticate: Authenticate
     login: Login
     provider_sign_in: ProviderSignIn | None
+    identities: Identities
     logout: Logout
     refresh: Refresh
     sessions: Sessions

@@ -10,7 +10,7 @@ from phoneprov_core.people.permissions import Right
 from phoneprov_core.switching.deployments.model import Outcome
 from support.access_rig import CALLERS, Body, Rig
 from support.api import PASSWORD
-from support.kinds import TEMPLATES, Kind, a_token, add
+from support.kinds import TEMPLATES, Kind, a_token, add, an_identity
 from support.phone_records import (
     CNF_XML,
     a_batch,
@@ -236,6 +236,23 @@ async def a_token_of_the_owner(rig: Rig) -> dict[str, str]:
         await tx.api_tokens.end_all(rig.owner)
         await tx.api_tokens.add(token)
     return {"uuid": token.uuid}
+
+
+async def an_identity_of_the_owner(rig: Rig) -> dict[str, str]:
+    return await _identity(rig, rig.owner)
+
+
+async def an_identity_of_another(rig: Rig) -> dict[str, str]:
+    target = await a_new_user(rig)
+    made = await _identity(rig, target["uuid"])
+    return {**target, "identity_uuid": made["uuid"]}
+
+
+async def _identity(rig: Rig, user: str) -> dict[str, str]:
+    identity = an_identity(rig.number(), user)
+    async with rig.api.database.write() as tx:
+        await tx.identities.add(identity)
+    return {"uuid": identity.uuid}
 
 
 async def a_session_of_the_owner(rig: Rig) -> dict[str, str]:

@@ -17,6 +17,7 @@ from phoneprov_adapters.sql.engines.transaction import Database, SqlTransaction
 from phoneprov_adapters.sql.stores.store import SqlStore
 from phoneprov_adapters.sql.tables.records import Records
 from phoneprov_core.features.batches.model import Batch
+from phoneprov_core.features.identities.model import Identity
 from phoneprov_core.features.serving.model import Fetch
 from phoneprov_core.inventory.links import Link
 from phoneprov_core.kernel.actor import Actor
@@ -149,6 +150,22 @@ API_TOKENS = Kind(
     {"name": "\u00c9", "read_only": True, "expires_at": moment(5)},
     others=OWNERS,
 )
+
+
+def an_identity(number: int, user_uuid: str = OWNERS[0].uuid, **changes: Any) -> Identity:
+    """An identity at a provider of its own."""
+    issuer = f"https://{number}.example.com"
+    identity = Identity(identifier(number), user_uuid, issuer, f"person {number}", moment(number))
+    return msgspec.structs.replace(identity, **changes)
+
+
+IDENTITIES = Kind(
+    "identities",
+    lambda tx: tx.identities,
+    an_identity,
+    {"issuer": "https://example.com/\u00e9", "subject": "'\u00c9\""},
+    others=OWNERS,
+)
 TEMPLATES = Kind(
     "templates",
     lambda tx: tx.templates,
@@ -277,6 +294,7 @@ _NAMED = [
     LOCATIONS,
     API_TOKENS,
     RIGHTS,
+    IDENTITIES,
 ]
 
 STANDARD = standard_kinds()

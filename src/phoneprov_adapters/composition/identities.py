@@ -20,7 +20,7 @@ from phoneprov_adapters.oidc.seal import BoxedSignIns
 from phoneprov_adapters.runtime.system import log_login_failure
 from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_core.features.identities.model import IdentityProvider, SignInPolicy, SignInSeal
-from phoneprov_core.features.identities.use_cases import ProviderSignIn
+from phoneprov_core.features.identities.use_cases import Identities, ProviderSignIn
 from phoneprov_core.kernel.actor import LevelRule
 from phoneprov_core.kernel.system import Clock, NewId
 from phoneprov_core.people.auth.model import Tokens
@@ -93,4 +93,5 @@ class IdentitiesContainer(Adapters):
         sign_in_of, settings=of(Adapters.settings), provider=of(identity_provider),
         database=database, seal=of(singleton(BoxedSignIns, box=box)), tokens=tokens,
         accounts=policy, level_rule=of(Adapters.level_rule), clock=clock, new_id=new_id)
+    identities = singleton(Identities, database=database)
     # fmt: on

@@ -178,6 +178,14 @@ export interface ForetoldFailure {
   evidence_at: string | null;
 }
 
+export interface Identity {
+  uuid: string;
+  user_uuid: string;
+  issuer: string;
+  subject: string;
+  created_at: string;
+}
+
 export interface ImportProblem {
   field: string;
   message: string;

@@ -71,6 +71,8 @@ NEED_A_LOGIN = {
     f"POST {V1}/auth/logout",
     f"PUT {V1}/me/password",
     f"DELETE {V1}/me/sessions/{{uuid}}",
+    f"DELETE {V1}/me/identities/{{uuid}}",
+    f"DELETE {V1}/users/{{uuid}}/identities/{{identity_uuid}}",
     f"DELETE {V1}/users/{{uuid}}/sessions/{{session_uuid}}",
     f"DELETE {V1}/users/{{uuid}}/tokens/{{token_uuid}}",
     f"POST {V1}/me/tokens",
@@ -82,6 +84,7 @@ UNCHANGING = READS | {
     f"POST {V1}/auth/refresh",  # a session continues; its reuse is audited
     f"DELETE {V1}/me/tokens/{{uuid}}",  # of its owner only, like the next
     f"DELETE {V1}/me/sessions/{{uuid}}",
+    f"DELETE {V1}/me/identities/{{uuid}}",
     "POST /console/session/refresh",  # like the next: without a cookie there is no session
     "DELETE /console/session",
 }

@@ -85,6 +85,7 @@ WRITTEN_BY = {
     "roll-back.js": ["POST /phones/{mac}/rollback"],
     "sessions.js": [
         "DELETE /me/sessions/{uuid}", "DELETE /users/{uuid}/sessions/{session_uuid}",
+        "DELETE /me/identities/{uuid}", "DELETE /users/{uuid}/identities/{identity_uuid}",
     ],
     "switch.js": ["POST /phone-profiles/switch"],
     "template.js": [

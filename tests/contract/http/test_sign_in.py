@@ -330,6 +330,62 @@ async def test_deleted_account_loses_its_identity(
     assert await browser.signs_in() == "not_linked"
 
 
+@pytest.mark.parametrize("own", [True, False])
+async def test_identity_that_is_removed_ends_the_other_sessions(
+    api: Api, stub: OidcStub, browser: Browser, ada: Caller, admin: Caller, own: bool
+) -> None:
+    assert await browser.signs_in() == ""
+    by, path = (ada, "/me") if own else (admin, f"/users/{ada.uuid}")
+    [identity] = data_of(await by.get(f"{path}/identities"), 200, "1 identity(s) found")
+    assert (identity["subject"], identity["issuer"]) == ("person-1", stub.issuer)
+
+    data_of(await by.delete(f"{path}/identities/{identity['uuid']}"), 200, "Identity removed")
+
+    assert data_of(await by.get(f"{path}/identities")) == []
+    cookie = {"Cookie": f"phoneprov_session={browser.session}"}
+    error_of(await api.client.post("/console/session/refresh", headers=cookie), 401)
+    assert (await ada.get("/me")).status_code == (200 if own else 401)
+    data_of(await admin.get("/me"))
+    (gone,) = await events(api, admin, "identity.deleted")
+    assert gone["actor_uuid"] == by.uuid
+    error_of(await by.delete(f"{path}/identities/{identity['uuid']}"), 404)
+
+
+async def test_identity_of_another_account_is_not_found(
+    browser: Browser, ada: Caller, bob: Caller, admin: Caller
+) -> None:
+    assert await browser.signs_in() == ""
+    [identity] = data_of(await ada.get("/me/identities"))
+
+    error_of(await bob.delete(f"/me/identities/{identity['uuid']}"), 404)
+    error_of(await bob.get(f"/users/{ada.uuid}/identities"), 403)
+    error_of(await bob.delete(f"/users/{ada.uuid}/identities/{identity['uuid']}"), 403)
+    error_of(await admin.delete(f"/users/{bob.uuid}/identities/{identity['uuid']}"), 404)
+    assert data_of(await ada.get("/me/identities")) == [identity]
+
+
+@pytest.mark.parametrize("database_kind", ["sqlite", "postgres"])
+async def test_identity_removed_during_sign_ins_leaves_no_session_of_it(
+    tmp_path: Path, stub: OidcStub, database_kind: str
+) -> None:
+    """By level 0, for an account that the same person is not linked to again."""
+    async with opened_api(tmp_path, database_kind=database_kind, **settings_of(stub)) as api:
+        admin, ada = await api.account("admin", level=0), await api.account("ada")
+        for number in range(5):
+            stub.person = {"sub": f"person-{number}", "preferred_username": "ada"}
+            assert await Browser(api, stub).signs_in() == ""
+            stub.person["preferred_username"] = "another"
+            browsers = [Browser(api, stub) for _ in range(4)]
+            [identity] = data_of(await admin.get(f"/users/{ada.uuid}/identities"))
+            path = f"/users/{ada.uuid}/identities/{identity['uuid']}"
+            removed, *results = await asyncio.gather(
+                admin.delete(path), *(one.signs_in() for one in browsers)
+            )
+            data_of(removed)
+            assert set(results) <= {"", "not_linked"}
+            assert data_of(await admin.get(f"/users/{ada.uuid}/sessions")) == []
+
+
 # Replies that are refused
 
 

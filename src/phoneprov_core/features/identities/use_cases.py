@@ -25,11 +25,12 @@ from phoneprov_core.features.identities.model import (
 )
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor, Event, LevelRule, anonymous
 from phoneprov_core.kernel.commands import command_of_texts, obey
-from phoneprov_core.kernel.errors import Conflict, Invalid, TooManyAttempts
+from phoneprov_core.kernel.errors import Conflict, Invalid, TooManyAttempts, require
+from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, NewId, Rate, millis, timestamp
+from phoneprov_core.kernel.system import Clock, NewId, Rate, known_id, millis, timestamp
 from phoneprov_core.kernel.values import address_key
-from phoneprov_core.people.access import require_login
+from phoneprov_core.people.access import require_login, require_superadmin
 from phoneprov_core.people.auth.model import (
     Lifetimes,
     LoginFailure,
@@ -280,3 +281,42 @@ class ProviderSignIn:
             now=now,
             lifetimes=self.lifetimes,
         )
+
+
+@dataclass(frozen=True)
+class Identities:
+    """Identities at providers: every caller reads and removes their own, level 0 those of all
+    users."""
+
+    database: ReadAndWrite[IdentitiesTransaction]
+
+    async def all(
+        self, actor: Actor, page: Page = None, user_uuid: str | None = None
+    ) -> Listing[Identity]:
+        """The identities of ``user_uuid``, by default of the caller, oldest first. Raises
+        ``Forbidden`` and ``NotFound`` for another user."""
+        async with self.database.read() as tx:
+            owner = await _owner(tx, actor, user_uuid)
+        return await listing(self.database.read, lambda tx: tx.identities, page, owner=owner)
+
+    async def remove(self, actor: Actor, uuid: str, user_uuid: str | None = None) -> None:
+        """Remove an identity of ``user_uuid``, by default of the caller, and end the other sessions
+        of the account: the person may have opened them. Raises ``NeedsLogin`` for a caller with an
+        API token, ``Forbidden`` and ``NotFound``."""
+        require_login(actor)
+        async with self.database.write(by=actor) as tx:
+            # Locks the user: a sign-in with the identity comes before, and its session ends, or
+            # after, and finds none.
+            owner = await _owner(tx, actor, user_uuid)
+            identity = await tx.identities.find(known_id(uuid))
+            own = identity if identity and identity.user_uuid == owner else None
+            await tx.identities.remove(require(own, "identity").uuid)
+            for ended in await tx.sessions.end_all(owner, besides=actor.session_uuid):
+                tx.trail.note(Event("session.ended", "session", ended))
+
+
+async def _owner(tx: IdentitiesTransaction, actor: Actor, user_uuid: str | None) -> str:
+    """The account whose identities are wanted."""
+    if user_uuid is not None:
+        require_superadmin(actor)
+    return require(await tx.users.find(known_id(user_uuid or actor.user_uuid)), "user").uuid

@@ -26,6 +26,8 @@ export const labels = {
   email: "Email",
   password: "Password",
   current_password: "Current password",
+  issuer: "Issuer",
+  subject: "Subject",
   end_tokens: "End my API tokens, too",
   phone: "Telephone",
   nationality: "Nationality",

@@ -1,5 +1,7 @@
 """Account of the caller, its phones, directories and API tokens."""
 
+from phoneprov_core.features.identities.model import Identity
+from phoneprov_core.features.identities.use_cases import Identities
 from phoneprov_core.inventory.phones.use_cases import EnrichedPhone
 from phoneprov_core.kernel.errors import AlreadyExists
 from phoneprov_core.people.api_tokens import (
@@ -26,6 +28,7 @@ def me_routes(
     company: CompanyDirectory,
     tokens: ApiTokens,
     sessions: Sessions,
+    identities: Identities,
     change_password: ChangePassword,
 ) -> Routes:
     """``/me``."""
@@ -69,6 +72,18 @@ def me_routes(
         """End a session of the caller. Its tokens are no longer valid. Needs a login."""
         await sessions.end(request.user, uuid)
         return done("Session ended")
+
+    @routes.get("/me/identities")
+    async def my_identities(request: ApiRequest) -> Listed[Identity]:
+        """List the caller's identities at sign-in providers. Oldest first."""
+        return listed(await identities.all(request.user, request.page), "identity")
+
+    @routes.delete("/me/identities/{uuid:str}")
+    async def remove_identity(request: ApiRequest, uuid: Uuid) -> Done:
+        """Disconnect the caller from a sign-in provider. Ends the other sessions of the account.
+        Needs a login."""
+        await identities.remove(request.user, uuid)
+        return done("Identity removed")
 
     @routes.get("/me/tokens")
     async def my_tokens(request: ApiRequest) -> Listed[ApiToken]:

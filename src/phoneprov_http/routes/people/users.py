@@ -1,5 +1,7 @@
 """Accounts; level 0. Helpdesks read them."""
 
+from phoneprov_core.features.identities.model import Identity
+from phoneprov_core.features.identities.use_cases import Identities
 from phoneprov_core.kernel.errors import AlreadyExists
 from phoneprov_core.people.access import LastSuperadmin
 from phoneprov_core.people.api_tokens import ApiToken, ApiTokens
@@ -12,7 +14,9 @@ from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
 from phoneprov_http.routes.handlers import ApiRequest, Body, Query, Routes, Uuid, level_0, people
 
 
-def user_routes(users: Users, sessions: Sessions, tokens: ApiTokens) -> Routes:
+def user_routes(
+    users: Users, sessions: Sessions, identities: Identities, tokens: ApiTokens
+) -> Routes:
     """``/users``."""
     routes = Routes("Users", writing=level_0)
 
@@ -57,6 +61,19 @@ def user_routes(users: Users, sessions: Sessions, tokens: ApiTokens) -> Routes:
         """End a session of a user. Its tokens are no longer valid. Needs a login."""
         await sessions.end(request.user, session_uuid, uuid)
         return done("Session ended")
+
+    @routes.get("/users/{uuid:str}/identities", guards=[level_0])
+    async def identities_of_user(request: ApiRequest, uuid: Uuid) -> Listed[Identity]:
+        """List the identities of a user at sign-in providers. Oldest first."""
+        found = await identities.all(request.user, request.page, uuid)
+        return listed(found, "identity")
+
+    @routes.delete("/users/{uuid:str}/identities/{identity_uuid:str}")
+    async def remove_identity_of_user(request: ApiRequest, uuid: Uuid, identity_uuid: Uuid) -> Done:
+        """Disconnect a user from a sign-in provider. Ends the sessions of the account. Needs a
+        login."""
+        await identities.remove(request.user, identity_uuid, uuid)
+        return done("Identity removed")
 
     @routes.get("/users/{uuid:str}/tokens", guards=[level_0])
     async def tokens_of_user(request: ApiRequest, uuid: Uuid) -> Listed[ApiToken]:

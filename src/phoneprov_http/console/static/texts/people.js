@@ -81,6 +81,15 @@ export const people = {
   ended_: (session) => `${session} ended.`,
   noSessions: "No session is open.",
 
+  // Identities at providers
+  issuer: labels.issuer,
+  subject: labels.subject,
+  disconnect: "Disconnect",
+  /** @param {string} issuer */
+  disconnectQuestion: (issuer) => `Disconnect this account from the person at ${issuer}? The other sessions of the account end.`,
+  /** @param {string} issuer */
+  disconnected: (issuer) => `Disconnected from ${issuer}. The other sessions have ended.`,
+
   // API tokens
   token: labels.token,
   tokens: "API tokens",
@@ -107,6 +116,7 @@ export const people = {
   import_: "Import",
   recordKinds: /** @type {Record<string, string>} */ ({
     api_token: "API token",
+    identity: "Identity at a provider",
     kem: "Key expansion module",
     location: "Location",
     phone: "Phone",

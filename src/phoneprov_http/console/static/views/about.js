@@ -11,18 +11,30 @@ import { texts } from "../texts.js";
 import { fullName } from "./people.js";
 import { pinPart } from "./person.js";
 import { providerButton } from "./sign-in.js";
-import { sessionsPart } from "./sessions.js";
+import { identitiesPart, sessionsPart } from "./sessions.js";
 import { tokensPart } from "./tokens.js";
 
 /** @type {import("../router.js").View} */
-export async function view({ element, signal }) {
+export async function view(place) {
+  const { element, signal } = place;
   const me = (await api.get("me", signal)).data;
   const state = await readiness(signal);
   const pin = h("div");
   pinPart(pin, me);
   const tokens = h("section", { className: "panel" });
   const sessions = h("section", { className: "panel" });
-  const drawAccess = () => Promise.all([tokensPart(tokens, signal), sessionsPart(sessions, signal)]);
+  const identities = h("section", { className: "panel" });
+  /** @returns {Promise<unknown>} */
+  const drawAccess = () =>
+    Promise.all([
+      tokensPart(tokens, signal),
+      sessionsPart(sessions, signal),
+      identitiesPart(identities, signal, disconnected),
+    ]);
+  const disconnected = async () => {
+    await session.renew();
+    await view(place);
+  };
   await drawAccess();
   fill(
     element,
@@ -62,6 +74,7 @@ export async function view({ element, signal }) {
     ),
     tokens,
     sessions,
+    identities,
   );
 }
 

@@ -18,7 +18,7 @@ import { phoneTitle } from "./accounts.js";
 import { contactsPart } from "./contacts.js";
 import { extensionsPart, levelForm, rightForm } from "./person-parts.js";
 import { fullName } from "./people.js";
-import { sessionsPart } from "./sessions.js";
+import { identitiesPart, sessionsPart } from "./sessions.js";
 import { tokensPart } from "./tokens.js";
 
 const MOST_PHONES = 4;
@@ -95,10 +95,14 @@ async function accountPart(panel, path, user) {
 
 /** @param {HTMLElement} panel @param {string} path @param {AbortSignal} signal */
 async function accessPart(panel, path, signal) {
-  const sessions = h("section");
-  const tokens = h("section");
-  await Promise.all([sessionsPart(sessions, signal, `${path}/sessions`), tokensPart(tokens, signal, `${path}/tokens`)]);
-  fill(panel, sessions, tokens);
+  const [sessions, tokens, identities] = [h("section"), h("section"), h("section")];
+  const again = () => void accessPart(panel, path, signal);
+  await Promise.all([
+    sessionsPart(sessions, signal, `${path}/sessions`),
+    tokensPart(tokens, signal, `${path}/tokens`),
+    identitiesPart(identities, signal, again, `${path}/identities`),
+  ]);
+  fill(panel, sessions, tokens, identities);
 }
 
 /** @param {HTMLElement} panel @param {User} user */

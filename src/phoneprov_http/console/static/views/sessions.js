@@ -1,4 +1,4 @@
-/** The open sessions of an account, each with its end. */
+/** The open sessions of an account, and its identities at providers, each with its end. */
 
 import { api } from "../api.js";
 import { fill, h } from "../dom.js";
@@ -8,6 +8,7 @@ import { ago, moments, when } from "../format.js";
 import { texts } from "../texts.js";
 
 /** @typedef {import("../../types").OpenSession} OpenSession */
+/** @typedef {import("../../types").Identity} Identity */
 
 /** `list` is the path of the sessions of the caller, or of any account.
  * @param {HTMLElement} panel @param {AbortSignal} signal @param {string} [list] */
@@ -37,6 +38,38 @@ export async function sessionsPart(panel, signal, list = "me/sessions") {
           : h("button", { className: "danger", onclick: () => end(one) }, texts.endSession),
       ]),
       texts.noSessions,
+    ),
+  );
+}
+
+/** The identities of the caller, or of the account of `list`; nothing where there is none.
+ * @param {HTMLElement} panel @param {AbortSignal} signal @param {() => unknown} changed
+ * @param {string} [list] */
+export async function identitiesPart(panel, signal, changed, list = "me/identities") {
+  const identities = /** @type {Identity[]} */ (await api.all(list, {}, signal));
+  /** @param {Identity} one */
+  const disconnect = async ({ uuid, issuer }) => {
+    const options = {
+      question: texts.disconnectQuestion(issuer),
+      confirmation: texts.disconnect,
+      said: texts.disconnected(issuer),
+    };
+    if (await removed(`${list}/${uuid}`, issuer, options)) changed();
+  };
+  panel.hidden = identities.length === 0;
+  fill(
+    panel,
+    h("h2", {}, texts.provider),
+    simpleTable(
+      texts.provider,
+      [texts.issuer, texts.subject, texts.created_, texts.action],
+      identities.map((one) => [
+        one.issuer,
+        one.subject,
+        when(one.created_at),
+        h("button", { className: "danger", onclick: () => disconnect(one) }, texts.disconnect),
+      ]),
+      "",
     ),
   );
 }
