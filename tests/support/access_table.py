@@ -362,6 +362,7 @@ HELPDESK = {
     """),
     "hidden": _named("""
         DELETE /me/sessions/{uuid}
+        DELETE /me/identities/{uuid}
         DELETE /me/tokens/{uuid}
         PUT /personal-directory/contact/{uuid}
         DELETE /personal-directory/contact/{uuid}
@@ -372,6 +373,8 @@ HELPDESK = {
         DELETE /users/{uuid}
         GET /users/{uuid}/sessions
         DELETE /users/{uuid}/sessions/{session_uuid}
+        GET /users/{uuid}/identities
+        DELETE /users/{uuid}/identities/{identity_uuid}
         GET /users/{uuid}/tokens
         DELETE /users/{uuid}/tokens/{token_uuid}
         GET /users/{uuid}/rights
