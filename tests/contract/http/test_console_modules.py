@@ -65,7 +65,7 @@ WRITTEN_BY = {
         "PUT /users/{uuid}", "DELETE /users/{uuid}", "PUT /vendor-users/{userUuid}",
         "DELETE /vendor-users/{userUuid}",
     ],
-    "phone-parts.js": ["POST /phones/{mac}/desk/logout"],
+    "phone-parts.js": ["POST /phones/{mac}/desk/logout", "PUT /phones/{mac}/desk"],
     "phone.js": ["PUT /phones/{mac}", "DELETE /phones/{mac}"],
     "phones.js": ["POST /phones"],
     "profile-parts.js": ["POST /phone-profiles/switch/preview"],

@@ -23,7 +23,11 @@ const level0 = (...given) => ({ ...route(...given), isForAll: false });
 
 export const routes = [
   route("overview", /^\/overview$/, () =>
-    session.isAdmin ? import("./views/overview.js") : import("./views/own-overview.js"),
+    session.isAdmin
+      ? import("./views/overview.js")
+      : session.isHelpdesk
+        ? import("./views/helpdesk.js")
+        : import("./views/own-overview.js"),
   ),
   route("phones", /^\/phones$/, () => import("./views/phones.js")),
   route("phones", /^\/phones\/([^/]+)$/, () => import("./views/phone.js")),

@@ -23,6 +23,16 @@ class Session extends EventTarget {
 
   /** Whether the caller holds level 0, by the rule of the service. */
   isAdmin = false;
+  /** Whether the caller has the right helpdesk. */
+  get isHelpdesk() {
+    return (this.me?.rights ?? []).length > 0;
+  }
+
+  /** Whether the caller may find people. */
+  get seesPeople() {
+    return this.isAdmin || this.isHelpdesk;
+  }
+
   /** Whether the caller may write phones, modules and the company directory. */
   mayWriteShared = false;
   /** Whether the account is connected with the provider, null without one.

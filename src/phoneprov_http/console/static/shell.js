@@ -24,7 +24,9 @@ export function links() {
           link("desks", texts.desks, "k"),
           link("batches", texts.batches, "b"),
         ]
-      : []),
+      : session.isHelpdesk
+        ? [link("deployments", texts.deployments, "l")]
+        : []),
     link("profiles", texts.profiles, "r"),
     link("people", texts.people, "e"),
     link("directory", texts.directory, "d"),
@@ -100,7 +102,7 @@ export function drawHeader(header, signOut, help) {
 
 /** The field that opens the list of phones with a text; that of people if only a person has it. */
 function finder() {
-  const [label, placeholder] = session.isAdmin
+  const [label, placeholder] = session.seesPeople
     ? [texts.findAnything, texts.phoneOrPerson]
     : [texts.findPhone, texts.phone];
   const field = h("input", { type: "search", "aria-label": label, placeholder, autocomplete: "off" });
@@ -111,7 +113,7 @@ function finder() {
     const isHere = here();
     const isFound = async (/** @type {string} */ list) =>
       (await api.get(withQuery(list, { q, limit: 1 }))).data.length > 0;
-    const isPerson = session.isAdmin && !(await isFound("phones")) && (await isFound("users"));
+    const isPerson = session.seesPeople && !(await isFound("phones")) && (await isFound("users"));
     if (isHere()) go(withQuery(isPerson ? "/people" : "/phones", { q }));
   };
   return h("form", { className: "finder", role: "search", "aria-label": label, onsubmit: submitted }, field);

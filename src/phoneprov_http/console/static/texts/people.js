@@ -39,12 +39,24 @@ export const people = {
   pin: "PIN",
   /** @param {string} name */
   pinOf: (name) => `PIN of ${name}`,
-  /** @param {string} name */
   right: "Right",
   helpdesk: "Helpdesk",
   rightLocations: "Locations of the right",
   rightHint: "One name a line, such as Berlin or Berlin/3. Empty: the right is for all phones.",
+  /** @param {string} name */
   rightOf: (name) => `Right of ${name}`,
+  findPerson: "Find a person",
+  findPersonHint: "Name, username or e-mail address",
+  noPersonFound: "No person was found.",
+  inUse: "Phones in use",
+  noPhoneInUse: "No user is logged in at a phone in your scope.",
+  /** @param {readonly string[]} locations */
+  helpsAt: (locations) =>
+    locations.length === 0 ? "You help at all phones." : `You help at phones in ${locations.join(", ")}.`,
+  openLock: "Open the lock after wrong PINs",
+  lockOpened: "The lock is open.",
+  switchTo: "Switch a phone to it",
+  /** @param {string} name */
   levelOf: (name) => `Permission level of ${name}`,
   removePin: "Remove the PIN",
   /** @param {string} name */

@@ -32,7 +32,7 @@ function record(path) {
 export async function username(uuid) {
   if (uuid === session.me?.uuid) return session.me.username;
   if (uuid === SYSTEM || uuid === null) return texts.system;
-  if (!session.isAdmin) return texts.anotherAccount;
+  if (!session.seesPeople) return texts.anotherAccount;
   return (await record(`users/${uuid}`))?.username ?? texts.deletedAccount;
 }
 

@@ -1,4 +1,4 @@
-/** Users: search, a new user, the import. For others than level 0: the caller. */
+/** Users: search, a new user, the import. A helpdesk searches, others see themselves. */
 
 import { api, withQuery } from "../api.js";
 import { fill, h } from "../dom.js";
@@ -20,7 +20,7 @@ export const fullName = ({ first_name, last_name }) => `${first_name} ${last_nam
 
 /** @type {import("../router.js").View} */
 export async function view({ element, query }) {
-  if (!session.isAdmin) {
+  if (!session.seesPeople) {
     history.replaceState(history.state, "", `#/people/${session.me?.uuid}`);
     dispatchEvent(new HashChangeEvent("hashchange"));
     return;
@@ -41,11 +41,15 @@ export async function view({ element, query }) {
     element,
     heading(
       texts.people,
-      h("button", { className: "primary", onclick: add }, texts.newUser),
-      h("a", { className: "button", href: "#/extensions" }, texts.extensions),
-      h("a", { className: "button", href: "#/permissions" }, texts.permissions),
-      h("a", { className: "button", href: "#/services" }, texts.services),
-      h("a", { className: "button", href: "#/import" }, texts.import_),
+      ...(session.isAdmin
+        ? [
+            h("button", { className: "primary", onclick: add }, texts.newUser),
+            h("a", { className: "button", href: "#/extensions" }, texts.extensions),
+            h("a", { className: "button", href: "#/permissions" }, texts.permissions),
+            h("a", { className: "button", href: "#/services" }, texts.services),
+            h("a", { className: "button", href: "#/import" }, texts.import_),
+          ]
+        : []),
       help("explanation/levels"),
     ),
     search.element,

@@ -27,13 +27,16 @@ const MOST_PHONES = 4;
 
 /** @type {import("../router.js").View} */
 export async function view({ element, parameters: [uuid], query, signal }) {
-  if (!session.isAdmin && uuid !== session.me?.uuid) return fill(element, ...needsLevel0());
+  const isOwn = uuid === session.me?.uuid;
+  if (!session.seesPeople && !isOwn) return fill(element, ...needsLevel0());
   const path = `users/${encodeURIComponent(uuid)}`;
-  const user = /** @type {User} */ ((await api.get(session.isAdmin ? path : "me", signal)).data);
+  const user = /** @type {User} */ ((await api.get(session.seesPeople ? path : "me", signal)).data);
   const used = withQuery("phones", { user_uuid: user.uuid, limit: MOST_PHONES });
   const { data: atPhones, metadata } = await api.get(used, signal);
   const total = metadata.total ?? atPhones.length;
   const admin = session.isAdmin;
+  const links = `user-extensions/by-user/${user.uuid}`;
+  const numbers = session.isHelpdesk ? (await api.get(links, signal)).data : [];
   const parts = [
     ...(admin
       ? [
@@ -43,7 +46,9 @@ export async function view({ element, parameters: [uuid], query, signal }) {
       : []),
     { name: "profiles", title: texts.profiles, show: (/** @type {HTMLElement} */ panel) => profilesPart(panel, user, signal) },
     { name: "pin", title: texts.pin, show: (/** @type {HTMLElement} */ panel) => pinPart(panel, user) },
-    { name: "contacts", title: texts.personalDirectory, show: (/** @type {HTMLElement} */ panel) => contactsPart(panel, user.uuid) },
+    ...(admin || isOwn
+      ? [{ name: "contacts", title: texts.personalDirectory, show: (/** @type {HTMLElement} */ panel) => contactsPart(panel, user.uuid) }]
+      : []),
     ...(admin
       ? [{ name: "access", title: texts.access, show: (/** @type {HTMLElement} */ panel) => accessPart(panel, path, signal) }]
       : []),
@@ -58,6 +63,9 @@ export async function view({ element, parameters: [uuid], query, signal }) {
     facts([
       [texts.username, user.username],
       [texts.email, user.email],
+      ...(numbers.length > 0
+        ? [/** @type {[string, any]} */ ([texts.extensions, numbers.map((/** @type {any} */ one) => one.extension).join(", ")])]
+        : []),
       [texts.atPhone, whereabouts(user, atPhones, total)],
     ], "across"),
     tabs(
@@ -125,20 +133,23 @@ export function pinPart(panel, user) {
 /** @param {HTMLElement} panel @param {User} user @param {AbortSignal} signal */
 async function profilesPart(panel, user, signal) {
   const { data } = await api.get(`phone-profiles/user/${user.uuid}`, signal);
+  const mayEdit = session.isAdmin || user.uuid === session.me?.uuid;
   fill(
     panel,
     simpleTable(
       texts.profiles,
       [texts.name, texts.softwareType, texts.models, texts.changed],
       data.map((/** @type {import("../../types").Profile} */ one) => [
-        h("a", { href: `#/profiles/${one.uuid}` }, one.name),
+        mayEdit
+          ? h("a", { href: `#/profiles/${one.uuid}` }, one.name)
+          : h("a", { href: `#/switch?profile=${one.uuid}`, title: texts.switchTo }, one.name),
         one.software_type ?? texts.any,
         one.compatible_models.join(", ") || texts.any,
         ago(one.updated_at),
       ]),
       texts.noProfiles,
     ),
-    h("a", { className: "button", href: `#/profiles/new?user=${user.uuid}` }, texts.newProfile),
+    mayEdit && h("a", { className: "button", href: `#/profiles/new?user=${user.uuid}` }, texts.newProfile),
   );
 }
 

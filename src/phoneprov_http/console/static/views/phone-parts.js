@@ -82,7 +82,18 @@ export async function deskPart(panel, path, phone, signal) {
         )
       : h("p", {}, texts.nobodyLoggedIn),
     session.isAdmin && (await deskForm(path, phoneTitle(phone), desk, redraw)),
+    session.isHelpdesk && h("button", { onclick: () => openLock(path) }, texts.openLock),
   );
+}
+
+/** Open the lock of a phone after wrong PINs. @param {string} path */
+async function openLock(path) {
+  try {
+    await api.put(`${path}/desk`, {});
+    notice(texts.lockOpened);
+  } catch (error) {
+    notice(messageOf(error), "failed");
+  }
 }
 
 /** Others than level 0 see a desk while they are logged in there.

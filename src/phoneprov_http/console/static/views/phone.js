@@ -18,7 +18,7 @@ import { showAgain } from "../router.js";
 import { session } from "../session.js";
 import { texts } from "../texts.js";
 import { pause } from "../transport.js";
-import { addressOf, phoneTitle } from "./accounts.js";
+import { addressOf, optional, phoneTitle } from "./accounts.js";
 import { isOver } from "./deployment.js";
 import { onPhone } from "./on-phone.js";
 import { deskPart, drillsPart, fetchesPart, historyPart, linesPart, modulesPart } from "./phone-parts.js";
@@ -47,7 +47,7 @@ export async function view({ element, parameters: [mac], query, signal }) {
     api.get(path, signal).then(({ data }) => data),
     deployedOn(path, signal),
   ]);
-  const seen = session.isAdmin ? (await api.get(`${path}/state`, signal)).data : null;
+  const seen = session.seesPeople ? await optional(api.get(`${path}/state`, signal)) : null;
   const isSip = ["SIP", "SIPE"].includes((phone.software_type ?? "").toUpperCase());
   const state = h("section", { className: "on-phone", "aria-live": "polite" });
   const rollBackButton = h(
@@ -62,6 +62,9 @@ export async function view({ element, parameters: [mac], query, signal }) {
       { name: "history", title: texts.history, show: (panel) => historyPart(panel, path, signal) },
       { name: "desk", title: texts.desk, show: (panel) => deskPart(panel, path, phone, signal) },
       { name: "modules", title: texts.modules, show: (panel) => modulesPart(panel, phone, signal) },
+      ...(session.isHelpdesk && seen !== null
+        ? [{ name: "lines", title: texts.lines, show: (/** @type {HTMLElement} */ panel) => linesPart(panel, path, isSip, signal) }]
+        : []),
       ...(session.isAdmin
         ? [
             { name: "lines", title: texts.lines, show: (/** @type {HTMLElement} */ panel) => linesPart(panel, path, isSip, signal) },

@@ -35,7 +35,7 @@ export async function view({ element, query }) {
       { title: texts.softwareType, cell: (one) => one.software_type ?? texts.any, sort: "software_type", width: "9rem" },
       { title: texts.models, cell: (one) => one.compatible_models.join(", ") || texts.any, isOptional: true },
       { title: texts.template, cell: (one) => one.template ?? "", isOptional: true, width: "8rem" },
-      { title: texts.owner, cell: (one) => one.owner, isOptional: true, width: "8rem", isHidden: !session.isAdmin },
+      { title: texts.owner, cell: (one) => one.owner, isOptional: true, width: "8rem", isHidden: !session.seesPeople },
       {
         title: texts.changed,
         cell: (one) => ago(one.updated_at),
@@ -47,7 +47,11 @@ export async function view({ element, query }) {
     ],
     sort: query.get("sort") ?? "",
     sorted: search.keep,
-    href: (one) => `#/profiles/${one.uuid}`,
+    // What is in the profile of another person is for level 0.
+    href: (one) =>
+      session.isAdmin || one.user_uuid === session.me?.uuid
+        ? `#/profiles/${one.uuid}`
+        : `#/switch?profile=${one.uuid}`,
     empty: () => search.empty(texts.noProfiles),
     // This group of the API carries no total: a page that is not full is the last one.
     load: async (offset, limit, signal, sort) => {
