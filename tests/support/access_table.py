@@ -399,6 +399,7 @@ HELPDESK = {
         DELETE /phones/{mac}
         PUT /phones/{mac}/desk
         POST /phones/{mac}/replace
+        GET /phones/{mac}/drills
         GET /discovered-phones
         POST /discovered-phones/{mac}/adopt
         POST /phone-profiles
