@@ -268,7 +268,8 @@ $(CLIENTS)/installed:
 	@command -v go >/dev/null || { apt-get update && apt-get install --yes golang-go; }
 	python3 -m venv $(CLIENTS)
 	$(CLIENTS)/bin/pip install openapi-python-client openapi-generator-cli ruff pydantic python-dateutil urllib3
-	npm install --silent --no-fund --no-audit --ignore-scripts --prefix $(CLIENTS) openapi-typescript@7 typescript@5
+	npm install --silent --no-fund --no-audit --ignore-scripts --prefix $(CLIENTS) openapi-typescript@7 typescript@5 \
+	  openapi-zod-client@1 zod@3 @zodios/core@10 axios@1
 	touch $@
 
 # Debian has Asterisk 16 in bullseye, a newer one in sid alone; debootstrap fills a folder with each,

@@ -153,3 +153,24 @@ def test_openapi_typescript_generates_types_that_compile(document: Path, tmp_pat
     run(binaries / "openapi-typescript", document, "-o", tmp_path / "made.d.ts")
 
     run(binaries / "tsc", "--noEmit", "--strict", tmp_path / "made.d.ts")
+
+
+def test_zod_schemas_accept_every_body_and_every_reply(
+    document: Path, tmp_path: Path, expected: dict[str, int]
+) -> None:
+    made = tmp_path / "made"
+    made.mkdir()
+    binaries = TOOLS / "node_modules/.bin"
+    run(binaries / "openapi-zod-client", document, "-o", made / "client.ts", "--export-schemas")
+    (made / "node_modules").symlink_to(TOOLS / "node_modules")
+    run(binaries / "tsc", "--skipLibCheck", "--target", "es2020", "--module", "commonjs",
+        "--moduleResolution", "node", made / "client.ts")  # fmt: skip
+    (made / "use.js").write_text(drivers.ZOD)
+
+    def send(url: str, token: str, plan: list[Call]) -> str:
+        (made / "plan.json").write_text(
+            json.dumps([{**one._asdict(), "url": one.url} for one in plan])
+        )
+        return run("node", made / "use.js", url, token, made / "plan.json")
+
+    assert sent(tmp_path, send) == expected

@@ -128,3 +128,36 @@ def typescript(plan: Sequence[Call]) -> str:
         + "".join(calls)
         + "}\n\nmain().catch((error) => { console.error(error); process.exit(1); });\n"
     )
+
+
+ZOD = """
+const { api } = require("./client.js");
+const fs = require("fs");
+const [url, token, file] = process.argv.slice(2);
+const of = Object.fromEntries(api.api.map((one) => [one.alias, one]));
+const passed = (what, schema, value) => {
+  const found = schema.safeParse(value);
+  if (!found.success) throw new Error(what + ": " + JSON.stringify(found.error.issues));
+};
+(async () => {
+  for (const call of JSON.parse(fs.readFileSync(file))) {
+    const endpoint = of[call.operation];
+    const body = (endpoint.parameters ?? []).find((one) => one.type === "Body");
+    const sent = call.body === null ? undefined : JSON.stringify(call.body);
+    if (sent) passed("body of " + call.operation, body.schema, call.body);
+    const query = new URLSearchParams(call.query).toString();
+    const headers = { Authorization: "Bearer " + token };
+    if (sent) headers["Content-Type"] = "application/json";
+    const target = url + call.url + (query ? "?" + query : "");
+    const reply = await fetch(target, { method: call.method, headers, body: sent });
+    const isJson = (reply.headers.get("content-type") ?? "").includes("json");
+    const content = isJson ? await reply.json() : await reply.text();
+    const failure = (endpoint.errors ?? []).find((one) => one.status === reply.status);
+    if (isJson && (reply.ok || failure)) {
+      passed("reply of " + call.operation, reply.ok ? endpoint.response : failure.schema, content);
+    }
+    console.log(call.operation + " " + reply.status);
+  }
+})().catch((error) => { console.error(error); process.exit(1); });
+"""
+"""Sends each request, and checks its body and its reply with the schemas of ``client.js``."""

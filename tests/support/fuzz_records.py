@@ -7,7 +7,7 @@ from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_core.features.batches.ports import BatchItem
 from phoneprov_core.inventory.kems import Kem
 from phoneprov_core.inventory.vendor_phones import VendorPhoneRecord
-from support.kinds import KINDS, a_token, an_identity
+from support.kinds import KINDS, a_right, a_token, an_identity
 from support.phone_records import (
     CNF_XML,
     a_batch,
@@ -49,7 +49,7 @@ class Records(NamedTuple):
 
 _NAMED = {
     "users", "permissions", "phones", "profiles", "company_contacts", "personal_contacts", "kems",
-    "vendor_phones", "extensions", "api_tokens", "identities",
+    "vendor_phones", "extensions", "api_tokens", "identities", "rights",
 }  # fmt: skip
 _PATHS = {"templates": "configuration_templates"}
 OTHERS = [kind for kind in KINDS if kind.name not in _NAMED]
@@ -110,6 +110,7 @@ async def fill(database: Database) -> None:
             await tx.personal_contacts.add(a_personal_contact(7000 + n, user, **now))
             await tx.api_tokens.add(a_token(9000 + n, user, **now))
             await tx.identities.add(an_identity(80_000 + n, user, **now))
+            await tx.rights.add(a_right(1000 + n, **changed))
             kem = identifier(8000 + n)
             await tx.kems.add(Kem(kem, None, None, None, a_mac(n), None, "SIP", moment(1)))
             await tx.vendor_users.save(a_pin(1000 + n, user, **now))
