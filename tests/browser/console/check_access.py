@@ -242,6 +242,45 @@ def test_state_of_firmware_sharing_and_newest_are_shown(
     picture(page, "phone-load")
 
 
+def test_desk_that_differs_needs_attention_and_shows_its_drills(
+    console: Console, picture: Picture
+) -> None:
+    page = console.page
+    page.route(re.compile("/fleet\\?"), with_a_desk_that_differs)
+    page.route(re.compile("/drills\\?"), with_a_drill)
+    console.open("#/overview")
+    link = page.get_by_role("link", name="1 phone: an emergency call presents something else")
+    expect(link).to_have_attribute("href", "#/phones?last_drill=differs&is_active=true")
+    link.click()
+    expect(page.get_by_label("Emergency drill")).to_have_value("differs")
+    console.open(f"#/phones/{MAC}?tab=drills")
+    for text in ("Differs", "+4930112, Hof 1", "+4930", 'presents "+4930"'):
+        expect(page.get_by_role("cell", name=text, exact=True)).to_be_visible()
+    picture(page, "phone-drills")
+
+
+def with_a_desk_that_differs(route: Route) -> None:
+    """The numbers of a fleet in which a drill found a desk that differs."""
+    reply = route.fetch()
+    fleet = reply.json()
+    fleet["data"]["drills"] = {"differs": 1}
+    route.fulfill(response=reply, json=fleet)
+
+
+def with_a_drill(route: Route) -> None:
+    """The drills of a phone that differs; drills without an exchange find nothing."""
+    reply = route.fetch()
+    body = reply.json()
+    assert body["data"] == []
+    body["data"] = [{
+        "uuid": "00000000-0000-4000-8000-000000000001", "mac": MAC, "location": "Berlin",
+        "line": "101", "recorded_number": "+4930112", "recorded_place": "Hof 1",
+        "presented_number": "+4930", "presented_place": None, "result": "differs",
+        "message": 'presents "+4930"', "created_at": "2026-01-31T08:15:30.250Z",
+    }]  # fmt: skip
+    route.fulfill(response=reply, json=body)
+
+
 def with_an_old_load(route: Route) -> None:
     """The answer of the API once the phone had the time to fetch its firmware."""
     reply = route.fetch()
