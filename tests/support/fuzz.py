@@ -6,6 +6,7 @@ import time
 import zlib
 from collections import Counter
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import hypothesis
@@ -190,6 +191,11 @@ class Fuzz:
         for name in {"expires_at"} & set(body):
             # A leap year of the future, which no schema can require.
             body[name] = body[name] and f"2996{str(body[name])[4:]}"
+        # A moment that is kept, which no schema can require.
+        kept = datetime.now(UTC).isoformat(timespec="milliseconds")
+        for given, name in ((case.query, "at"), (body, "as_of")):
+            if given.get(name):
+                given[name] = kept
         turn = next(self._turns)
         for name in set(case.path_parameters) - {"kind"} if turn % 2 else ():
             case.path_parameters[name] = RECORDS.of(case.operation.path, name, turn)

@@ -7,6 +7,7 @@ from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_core.features.batches.ports import BatchItem
 from phoneprov_core.inventory.kems import Kem
 from phoneprov_core.inventory.vendor_phones import VendorPhoneRecord
+from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Event
 from support.kinds import KINDS, a_right, a_token, an_identity
 from support.phone_records import (
     CNF_XML,
@@ -91,6 +92,9 @@ async def fill(database: Database) -> None:
     """Add ``COUNT`` records of each kind to an empty database."""
     now: dict[str, Any] = {"created_at": moment(1)}
     changed: dict[str, Any] = {**now, "updated_at": moment(1)}
+    async with database.write(by=SYSTEM_ACTOR) as tx:
+        # Moments are kept from the first entry on.
+        tx.trail.note(Event("database.restored", "database"))
     for n in range(COUNT):
         user, extension = identifier(1000 + n), identifier(2000 + n)
         async with database.write() as tx:

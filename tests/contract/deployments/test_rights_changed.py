@@ -1,7 +1,9 @@
 """A number that was taken away does not come back by a rollback or by an undo."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,7 @@ import pytest
 
 from phoneprov_adapters.memory.system import PlainHasher
 from support.api import Caller, data_of, error_of, opened_api
+from support.polling import until
 from support.switch_rig import MAC, World, a_desk_phone
 
 SECRET = "Boss-Secret & 4711"
@@ -193,3 +196,36 @@ async def test_rollback_to_a_user_who_is_not_active_is_refused(office: Office) -
     )
     data_of(await office.rollback(office.admin, force=True), 200)
     assert office.on_phone() == "<d>1</d>"
+
+
+async def test_number_that_was_taken_away_is_shown_in_the_past_and_not_restored(
+    office: Office,
+) -> None:
+    await office.furnish(BODY)
+    data_of(await office.admin.put(f"/phones/{MAC}", {"software_type": "SIP"}))
+    at = datetime.now(UTC).isoformat(timespec="milliseconds")
+    await asyncio.sleep(0.002)
+    await office.take_away("given")
+    before = office.on_phone()
+
+    (then,) = data_of(await office.admin.get("/history/phones", at=at))
+    (today,) = data_of(await office.admin.get("/history/phones"))
+    assert (then["lines"], then["template_name"]) == (["1001"], "office")
+    assert (today["lines"], today["revision"]) == ([], then["revision"])
+    order = {"action": "switch", "as_of": at}
+    plan = data_of(await office.admin.post("/batches/plan", order), 200)
+    (problem,) = plan["problems"]
+    assert "the number 1001, which its user no longer has" in problem["message"]
+    assert SECRET not in str(plan)
+    assert SHOWN not in str(plan)
+    batch = data_of(await office.admin.post("/batches", order), 202)
+
+    async def is_over() -> bool:
+        found = data_of(await office.admin.get(f"/batches/{batch['uuid']}"))
+        return found["ended_at"] is not None
+
+    await until(is_over)
+    (phone,) = data_of(await office.admin.get(f"/batches/{batch['uuid']}/phones"))
+    assert phone["state"] == "left_out"
+    assert problem["message"].partition("the phone")[0] in phone["message"]
+    assert office.on_phone() == before
