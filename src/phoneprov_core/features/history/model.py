@@ -16,7 +16,7 @@ from phoneprov_core.features.lines.model import Number, UsedPhone, holder_of
 from phoneprov_core.inventory.extensions import CHAN_SCCP
 from phoneprov_core.inventory.phones.model import Active, Model, Phone, PhoneName, speaks_sip
 from phoneprov_core.inventory.profiles.model import RevisionNumber, TemplateRevision
-from phoneprov_core.kernel.commands import QueryCommand, record_of
+from phoneprov_core.kernel.commands import QueryCommand
 from phoneprov_core.kernel.fields import (
     Location,
     MacAddress,
@@ -350,13 +350,21 @@ def is_line(extension: Fields) -> bool:
 
 def shown(row: PastRow, of: Then, people: People, at: str) -> PastPhone:
     """The phone as it is shown."""
-    desk, placed = of.desk, of.placed if of.message is None else None
+    phone, desk = of.phone, of.desk
+    placed = of.placed if of.message is None else None
     user = people.users.get(desk.user_uuid or "")
-    return record_of(
-        PastPhone,
-        of.phone,
-        **{name: getattr(placed, name, None) for name in _SHOWN},
+    return PastPhone(
+        mac=phone.mac,
+        name=phone.name,
+        location=phone.location,
+        model=phone.model,
+        is_active=phone.is_active,
         deployment_uuid=placed.uuid if placed else None,
+        profile_uuid=placed.profile_uuid if placed else None,
+        profile_name=placed.profile_name if placed else None,
+        revision=placed.revision if placed else None,
+        template_name=placed.template_name if placed else None,
+        template_revision=placed.template_revision if placed else None,
         deployed_at=placed.created_at if placed else None,
         is_known=of.message in {None, NEVER},
         message=of.message,
@@ -367,6 +375,3 @@ def shown(row: PastRow, of: Then, people: People, at: str) -> PastPhone:
         state=row.state,
         state_since=row.state_since,
     )
-
-
-_SHOWN = ("profile_uuid", "profile_name", "revision", "template_name", "template_revision")

@@ -184,6 +184,9 @@ _CHANGED_HANDS: Statement = (
     )
     .limit(1)
 )
+# A lookup is faster than the constructor of an enumeration.
+_OUTCOMES = {one.value: one for one in Outcome}
+_STATES = {one.value: one for one in FleetState}
 _VERBS = ("created", "updated", "deleted")
 
 
@@ -261,7 +264,7 @@ class SqlHistory(SqlQueries, HistoryStore):
             owner,
             used,
             numbered,
-            None if state is None else FleetState(state),
+            None if state is None else _STATES[state],
             since,
         )
 
@@ -305,7 +308,7 @@ def _placed(row: Sequence[Any]) -> Placed | None:
 
 
 def _begun(uuid: str | None, created_at: str, outcome: str, ended_at: str | None) -> Begun | None:
-    return None if uuid is None else Begun(uuid, created_at, Outcome(outcome), ended_at)
+    return None if uuid is None else Begun(uuid, created_at, _OUTCOMES[outcome], ended_at)
 
 
 def _change(key: str | None, action: str, at: str, changes: str) -> PastChange | None:
