@@ -73,13 +73,14 @@ def test_keyboard_alone_signs_in_and_opens_a_phone(browser: Browser, service: Se
     console.settled()
     console.page.reload()
     console.page.get_by_role("link", name="00:1B:D4:00:00:01").wait_for()
-    assert tabs(console, 42) == [
+    assert tabs(console, 45) == [
         "Skip to content", "phoneprov", "Find a phone or person", "Overview", "Phones",
         "Deployments", "Desks", "Batches", "Profiles", "People", "Directory", "Audit", "ada",
         "Keyboard shortcuts", "Sign out",
-        "New phone", "Discovered phones", "Key expansion modules", "Vendor flags", "Documentation",
-        "Search", "Model", "Location", "Software type", "Logged-in user", "Last outcome", "State",
-        "Active", "Saved filters", "Select all", "Refresh", "Columns", "Export CSV", "Phones",
+        "New phone", "Discovered phones", "Phones of an earlier moment", "Key expansion modules",
+        "Locations", "Vendor flags", "Documentation",
+        "Search", "Model", "Location", "Software type", "Logged-in user", "Last outcome",
+        "Emergency drill", "State", "Active", "Saved filters", "Select all", "Refresh", "Columns", "Export CSV", "Phones",
         "MAC address", "Name", "Model", "Location", "Last outcome", "Profile", "IP address",
         "00:1B:D4:00:00:01",
     ]  # fmt: skip
