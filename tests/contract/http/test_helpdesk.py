@@ -14,7 +14,8 @@ from phoneprov_core.features.desks.model import DeskPatch
 from phoneprov_core.inventory.profiles.model import SwitchRequest
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Forbidden
-from support.api import Api, Caller, data_of, error_of, opened_api
+from phoneprov_core.people.users.model import Registration
+from support.api import PASSWORD, Api, Caller, data_of, error_of, opened_api
 from support.phone_records import a_deployment
 from support.records import a_mac
 from support.switch_rig import World
@@ -224,6 +225,37 @@ async def test_right_that_ended_after_the_request_was_authenticated_starts_nothi
     await refused(actor)
     error_of(await helper.get("/users"), 401)  # the session ended with the deactivation
     assert len(data_of(await admin.get("/deployments"), 200)) == 1
+
+
+async def test_right_that_ended_logs_no_desk_out(office: Office, world: World) -> None:
+    """Neither with a default profile, nor without one."""
+    data_of(await office.switch(office.admin, office.plain), 200, metadata=False)
+    desks, actor = office.api.container.desks(), await office.actor()
+    other = await office.profile(cnf_xml="<device/>")
+    data_of(await office.admin.delete(f"/users/{office.helper.uuid}/rights"), 200)
+    for default in (None, other):
+        body = {"default_profile_uuid": default}
+        data_of(await office.admin.put(f"/phones/{HERE}/desk", body), 200)
+        with pytest.raises(Forbidden):
+            await desks.log_out(actor, HERE)
+    used = data_of(await office.admin.get(f"/phones/{HERE}/desk"), 200)
+    assert used["user_uuid"] == office.ada.uuid
+    await office.grant(["Berlin"])
+    left = data_of(await office.helper.post(f"/phones/{HERE}/desk/logout", None), 200)
+    assert left["user_uuid"] is None
+
+
+async def test_create_admin_ends_the_right_of_its_account(office: Office) -> None:
+    account = Registration(
+        first_name="H",
+        last_name="H",
+        username="helper",
+        email="helper@example.com",
+        password=PASSWORD,
+    )
+    await office.api.container.create_admin()(account)
+    error_of(await office.admin.get(f"/users/{office.helper.uuid}/rights"), 404)
+    assert "rights" not in data_of(await office.helper.get("/me"), 200)
 
 
 async def test_switch_that_has_begun_is_finished_without_the_right(

@@ -174,7 +174,7 @@ class Phones:
     ) -> Listing[Phone]:
         """The phones that match; ``in_scope`` only those that the actor may see with their use."""
         places = None
-        if in_scope:
+        if in_scope and actor.scope:
             async with self.database.read() as tx:
                 places = await places_of(actor, tx.phones)
         search = search_for(wanted)

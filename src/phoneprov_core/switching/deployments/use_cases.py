@@ -72,9 +72,9 @@ class Deployments:
         mac = require(known_mac(mac), "phone")
         async with self.database.read() as tx:
             also = await tx.replacements.earlier(mac)
-            owner, places = await _whose(tx, actor)
+            places = await places_of(actor, tx.phones)
             history = tx.deployments.matching(DeploymentFilter(mac=mac), also=also, places=places)
-            if not await history.count(owner):
+            if not await history.count(_whose(actor)):
                 require(await tx.phones.find(mac), "phone")
         chosen = wanted or DeploymentFilter()
         require_same("mac", chosen.mac or UNSET, mac)
@@ -98,8 +98,10 @@ class Deployments:
         """Raises ``NotFound`` without a deployment ``before`` that the caller may see."""
         now, before = timestamp(self.clock()), wanted.before
         wanted = replace(wanted, before=None)
-        async with self.database.read() as tx:
-            owner, places = await _whose(tx, actor)
+        owner, places = _whose(actor), None
+        if actor.scope:
+            async with self.database.read() as tx:
+                places = await places_of(actor, tx.phones)
 
         def matching(tx: DeploymentsTransaction) -> NewestRows[Deployment]:
             return tx.deployments.matching(wanted, also=also, places=places)
@@ -115,15 +117,9 @@ class Deployments:
         return found.mapped(lambda deployment: shown_to(actor, deployment.as_of(now)))
 
 
-async def _whose(
-    tx: DeploymentsTransaction, actor: Actor
-) -> tuple[str | None, tuple[str, ...] | None]:
-    """The account whose deployments the caller sees, None for all, and the locations of the phones
-    whose deployments the caller sees as well."""
-    if not may_see_people(actor):
-        return actor.user_uuid, None
-    places = await places_of(actor, tx.phones)
-    return None if places is None else actor.user_uuid, places
+def _whose(actor: Actor) -> str | None:
+    """The account whose deployments the caller sees besides those in a scope; None for all."""
+    return None if may_see_people(actor) and not actor.scope else actor.user_uuid
 
 
 async def sees(tx: DeploymentsTransaction, actor: Actor, deployment: Deployment) -> bool:
