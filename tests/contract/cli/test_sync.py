@@ -1,10 +1,12 @@
 """``phoneprov sync people`` for scripts and timers."""
 
+import asyncio
 import signal
 import sqlite3
 import subprocess
 import time
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,8 @@ from click.testing import Result
 from contract.sync.conftest import ldif, person
 from support.command_line import PROGRAM, run, without_settings
 from support.data_folder import populate
+from support.polling import until
+from support.postgres import ask, new_database
 from support.scale import note, rounds
 
 
@@ -160,3 +164,40 @@ def test_sync_that_is_killed_writes_all_or_nothing(tmp_path: Path) -> None:
     assert seen <= {0, 400}
     assert sync(entries(1, 400)).exit_code == 0
     assert accounts() == 400
+
+
+async def test_sync_that_is_killed_writes_all_or_nothing_in_postgresql(tmp_path: Path) -> None:
+    """Killed at several moments; the server ends the transaction, and its lock goes with it."""
+    (tmp_path / "people.ldif").write_text(entries(1, 400))
+    command = [*PROGRAM, "sync", "people", "people.ldif", "--source", "ad"]
+    async with new_database() as url:
+        settings = without_settings(PHONEPROV_DATA_DIR="data", PHONEPROV_DATABASE_URL=url)
+        await asyncio.to_thread(
+            subprocess.run, [*PROGRAM, "db", "upgrade"], env=settings, check=True,
+            capture_output=True,
+        )  # fmt: skip
+        seen = set()
+        writing = "SELECT count(*) FROM pg_locks WHERE relation = 'directory_keys'::regclass"
+
+        async def is_writing(process: asyncio.subprocess.Process) -> bool:
+            return process.returncode is not None or bool((await ask(url, writing))[0][0])
+
+        for number in range(rounds(3, 20)):
+            process = await asyncio.create_subprocess_exec(
+                *command, env=settings, stdout=subprocess.DEVNULL
+            )
+            await until(partial(is_writing, process))
+            await asyncio.sleep(0.5 * number)
+            if process.returncode is None:
+                process.kill()
+            await process.wait()
+            seen.add((await ask(url, "SELECT count(*) FROM users"))[0][0])
+        note(f"accounts in PostgreSQL after the kills: {sorted(seen)}")
+        assert seen <= {0, 400}
+        done = await asyncio.to_thread(
+            subprocess.run, command, env=settings, capture_output=True, text=True, check=False
+        )
+
+        assert (done.returncode, done.stderr) == (0, "")
+        assert (await ask(url, "SELECT count(*) FROM users"))[0][0] == 400
+        assert (await ask(url, "SELECT count(*) FROM directory_keys"))[0][0] == 400

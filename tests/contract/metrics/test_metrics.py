@@ -141,6 +141,8 @@ async def test_exposition_shows_records_by_state() -> None:
     async with database.write() as tx:
         await tx.phones.add(a_phone(1))
         await tx.phones.add(a_phone(2, is_active=False))
+        await tx.directory_keys.finished("ad", 1_700_000_000_250)
+        await tx.directory_keys.finished("entra", 1_600_000_000_000)
 
     found = samples((await Exposition(database)()).decode())
 
@@ -148,6 +150,11 @@ async def test_exposition_shows_records_by_state() -> None:
     assert found["phoneprov_phones", (("state", "active"),)] == 1
     assert found["phoneprov_phones", (("state", "inactive"),)] == 1
     assert found["phoneprov_hotdesk_sessions", ()] == 0
+    fleet = {dict(labels)["state"]: n for (name, labels), n in found.items() if "fleet" in name}
+    assert {state: number for state, number in fleet.items() if number} == {"never_seen": 1}
+    last = "phoneprov_sync_last_success_timestamp_seconds"
+    assert found[last, (("source", "ad"),)] == 1_700_000_000.25
+    assert found[last, (("source", "entra"),)] == 1_600_000_000
 
 
 @asynccontextmanager
@@ -346,3 +353,49 @@ def test_promtool_accepts_the_deploy_files_and_the_exposition() -> None:
         ["promtool", "check", "metrics"], input=text, check=False, capture_output=True
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.skipif("PHONEPROV_TEST_PROMTOOL" not in os.environ, reason="make test-metrics")
+def test_alerts_fire_for_a_stale_sync_and_for_states_of_phones(tmp_path: Path) -> None:
+    """Of two directories one is synchronised every hour."""
+    last, fleet = "phoneprov_sync_last_success_timestamp_seconds", "phoneprov_fleet"
+    series = [
+        (f'{last}{{source="ad", instance="a"}}', "0x4320"),
+        (f'{last}{{source="entra", instance="a"}}', "0+60x4320"),
+        (f'{fleet}{{state="unregistered"}}', "5x600 6x3720"),
+        (f'{fleet}{{state="wrong_model"}}', "0x600 1x3720"),
+    ]
+    alerts = {
+        "PhoneprovSyncStale": (48, 50, [{"severity": "warning", "source": "ad"}]),
+        "PhoneprovPhonesUnregistered": (10, 13, [{"severity": "warning"}]),
+        "PhoneprovPhonesOfAnotherKind": (10, 13, [{"severity": "warning"}]),
+    }
+    tests = [
+        {"eval_time": f"{hour}h", "alertname": name,
+         "exp_alerts": [{"exp_labels": labels} for labels in expected]}
+        for name, (before, after, firing) in alerts.items()
+        for hour, expected in ((before, []), (after, firing))
+    ]  # fmt: skip
+    rules = yaml.safe_load((DEPLOY / "phoneprov-alerts.yml").read_text())
+    for rule in (rule for group in rules["groups"] for rule in group["rules"]):
+        rule["annotations"] = {}  # promtool compares them too
+    (tmp_path / "rules.yml").write_text(yaml.safe_dump(rules))
+    (tmp_path / "tests.yml").write_text(
+        yaml.safe_dump(
+            {
+                "rule_files": ["rules.yml"],
+                "evaluation_interval": "5m",
+                "tests": [
+                    {
+                        "interval": "1m",
+                        "input_series": [{"series": one, "values": v} for one, v in series],
+                        "alert_rule_test": tests,
+                    }
+                ],
+            }
+        )
+    )
+    done = subprocess.run(
+        ["promtool", "test", "rules", "tests.yml"], cwd=tmp_path, check=False, capture_output=True
+    )
+    assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
