@@ -31,7 +31,8 @@ from support.records import a_mac
 from support.scale import note
 
 PHONES, AT_ONCE = 16, 4
-CONFIRM_SECONDS = 9
+CONFIRM_SECONDS = 20
+"""The second host has to start within this time, also on a busy machine."""
 MACS = [a_mac(number) for number in range(1, PHONES + 1)]
 
 
