@@ -55,6 +55,18 @@ from phoneprov_core.features.identities.use_cases import (
     Identities as Identities,
     ProviderSignIn as ProviderSignIn,
 )
+from phoneprov_core.features.joining.join import JoinPeople as JoinPeople
+from phoneprov_core.features.joining.leave import LeavePeople as LeavePeople, UndoAct as UndoAct
+from phoneprov_core.features.joining.model import (
+    ActStep as ActStep,
+    Joiner as Joiner,
+    JoinRequest as JoinRequest,
+    Leaver as Leaver,
+    LeaveRequest as LeaveRequest,
+    Moved as Moved,
+    MovedPerson as MovedPerson,
+    UndoRequest as UndoRequest,
+)
 from phoneprov_core.features.lines.drills import Drill as Drill, Drills as Drills
 from phoneprov_core.features.lines.model import Line as Line
 from phoneprov_core.features.lines.pjsip import PjsipObjects as PjsipObjects

@@ -9,6 +9,8 @@ from phoneprov_core.features.desks.use_cases import Desks
 from phoneprov_core.features.fleet.use_cases import ChangeFleet, ViewFleet
 from phoneprov_core.features.history.use_cases import History
 from phoneprov_core.features.identities.use_cases import Identities, ProviderSignIn
+from phoneprov_core.features.joining.join import JoinPeople
+from phoneprov_core.features.joining.leave import LeavePeople, UndoAct
 from phoneprov_core.features.lines.drills import Drills
 from phoneprov_core.features.lines.pjsip import PjsipObjects
 from phoneprov_core.features.lines.use_cases import Lines
@@ -106,6 +108,9 @@ class UseCases:
     import_text: ImportText
     import_or_sync: ImportOrSync
     sync_people: SyncPeople
+    join_people: JoinPeople
+    leave_people: LeavePeople
+    undo_act: UndoAct
     read_configurations: ReadConfigurations
 
     def system_actor(self) -> Actor:

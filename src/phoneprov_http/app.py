@@ -27,6 +27,7 @@ from phoneprov_http.routes.docs import docs_routes
 from phoneprov_http.routes.features.batches import batch_routes
 from phoneprov_http.routes.features.desks import desk_routes
 from phoneprov_http.routes.features.fleet import fleet_routes
+from phoneprov_http.routes.features.joining import joining_routes
 from phoneprov_http.routes.features.lines import line_routes
 from phoneprov_http.routes.features.serving import provisioning_routes
 from phoneprov_http.routes.features.templates import template_routes
@@ -104,6 +105,7 @@ def api_routes(use_cases: UseCases) -> list[Router]:
         template_routes(of.templates, of.try_template),
         profile_routes(of.profiles, of.switch_profile, of.preview_switch, of.read_configurations),
         import_routes(of.import_or_sync),
+        joining_routes(of.join_people, of.leave_people, of.undo_act),
         deployment_routes(of.deployments, of.rollback),
         desk_routes(of.desks),
         line_routes(of.lines, of.drills),

@@ -11,6 +11,8 @@ from support.access_targets import (
     a_deployment_of_the_owners,
     a_desk_of_the_owner,
     a_discovered_phone,
+    a_joiner,
+    a_leaver,
     a_new,
     a_new_batch,
     a_new_company_contact,
@@ -29,6 +31,7 @@ from support.access_targets import (
     a_token_of_the_owner,
     a_user_and_a_permission,
     a_user_with_a_right,
+    an_act,
     an_extension_for_the_owner,
     an_identity_of_another,
     an_identity_of_the_owner,
@@ -249,6 +252,12 @@ def table() -> Iterator[Route]:
         ("DELETE", "/{uuid}", "level 0", a_new_batch),
     )
     yield from of(
+        f"{V1}/people",
+        ("POST", "/join", "level 0", nothing, a_joiner),
+        ("POST", "/leave", "level 0", a_new_user, a_leaver),
+        ("POST", "/undo", "level 0", an_act, sending(act="{act}")),
+    )
+    yield from of(
         f"{V1}/locations",
         ("GET", "", "account", nothing),
         ("GET", "/{uuid}", "account", a_new(LOCATIONS)),
@@ -421,6 +430,9 @@ HELPDESK = {
         POST /batches
         POST /batches/plan
         POST /batches/rehearse
+        POST /people/join
+        POST /people/leave
+        POST /people/undo
         DELETE /batches/{uuid}
         POST /locations
         PUT /locations/{uuid}

@@ -4,8 +4,10 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from phoneprov_core.features.desks.records import DeskRecord, DeskUse
+from phoneprov_core.features.joining.acts import event
 from phoneprov_core.inventory.kems import Kem
 from phoneprov_core.inventory.vendor_phones import VendorPhoneRecord
+from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.people.permissions import Right
 from phoneprov_core.switching.deployments.model import Outcome
 from support.access_rig import CALLERS, Body, Rig
@@ -36,6 +38,29 @@ from support.records import (
 
 async def nothing(_: Rig) -> dict[str, str]:
     return {}
+
+
+async def a_joiner(rig: Rig, _: str, _target: dict[str, str]) -> Body:
+    n = rig.number()
+    person = {"first_name": "Ada", "last_name": "Byron", "username": f"joiner-{n}",
+              "email": f"joiner-{n}@example.com", "pin": False}  # fmt: skip
+    return {"people": [person]}
+
+
+async def a_leaver(rig: Rig, _: str, target: dict[str, str]) -> Body:
+    async with rig.api.database.read() as tx:
+        user = await tx.users.find(target["uuid"])
+    assert user is not None
+    return {"people": [{"username": user.username}]}
+
+
+async def an_act(rig: Rig) -> dict[str, str]:
+    """A join that can be undone."""
+    act = identifier(rig.number())
+    values = {"username": "gone", "user_uuid": identifier(rig.number())}
+    async with rig.api.database.write(by=SYSTEM_ACTOR) as tx:
+        tx.trail.note(event(act, "joined", values))
+    return {"act": act}
 
 
 async def fixed(**target: str) -> dict[str, str]:

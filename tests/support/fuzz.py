@@ -81,7 +81,8 @@ class Fuzz:
                     "seed": SEED,
                     "generation": {"with-security-parameters": False, "database": "none"},
                     "phases": {"coverage": {"generate-duplicate-query-parameters": True}},
-                    # No schema knows refresh tokens, the current password, weak PINs and tables.
+                    # No schema knows refresh tokens, the current password, weak PINs, tables
+                    # and which fields of a person exclude each other.
                     "operations": [
                         {
                             "include-path": path,
@@ -91,6 +92,7 @@ class Fuzz:
                             "/api/v1/auth/logout",
                             "/api/v1/me/password",
                             "/api/v1/imports/{kind}",
+                            "/api/v1/people/join",
                             "/api/v1/vendor-users/{userUuid}",
                         )
                     ],

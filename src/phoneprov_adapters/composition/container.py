@@ -11,9 +11,9 @@ from dependency_injector import containers, providers
 
 from phoneprov_adapters.composition import batches, desks, fleet, retention
 from phoneprov_adapters.composition.batches import BatchesContainer
-from phoneprov_adapters.composition.desks import DesksContainer
 from phoneprov_adapters.composition.fleet import FleetContainer
 from phoneprov_adapters.composition.identities import IdentitiesContainer
+from phoneprov_adapters.composition.joining import JoiningContainer
 from phoneprov_adapters.composition.lines import LinesContainer
 from phoneprov_adapters.composition.plugins import Periodic, of, singleton
 from phoneprov_adapters.composition.rehearsal import RehearsalContainer
@@ -33,9 +33,9 @@ from phoneprov_core.switching.deployments.records import Participant
 
 class Features(
     BatchesContainer,
-    DesksContainer,
     FleetContainer,
     IdentitiesContainer,
+    JoiningContainer,
     LinesContainer,
     RehearsalContainer,
     RetentionContainer,

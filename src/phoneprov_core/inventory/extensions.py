@@ -1,7 +1,7 @@
 """Telephone extensions, managed by superadmins."""
 
 from dataclasses import dataclass
-from typing import Annotated, Literal, Protocol
+from typing import Annotated, Literal, NamedTuple, Protocol
 
 from msgspec import UNSET, UnsetType
 from msgspec.structs import force_setattr, replace
@@ -173,8 +173,21 @@ class DesksOfExtensions(Protocol):
         """The MACs of desks with this number, locked."""
 
 
+class KnownNumber(NamedTuple):
+    """A number of an extension. It ``is_free`` if the extension is inactive and belongs to no user
+    and no desk."""
+
+    number: str
+    uuid: str
+    is_free: bool
+
+
 class ExtensionStore(SearchedStore[Extension], KnownNumbers, Protocol):
     """Extensions, by uuid."""
+
+    async def between(self, first: str, last: str) -> list[KnownNumber]:
+        """The numbers from ``first`` to ``last``, which have as many digits each, in their
+        order; ``first`` may also be ``last`` and any text."""
 
 
 class ExtensionsTransaction(Protocol):

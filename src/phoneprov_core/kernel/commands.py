@@ -82,7 +82,11 @@ def command_of(command: type[C], given: Mapping[str, object], rules: Rules = NO_
             problems.append(Problem(name, "is not a field of this request"))
             continue
         read = None if value == "" and fields[name].nullable else whole(value)
+        item = fields[name].item
         try:
+            if item is not None and isinstance(read, list):
+                typed[fields[name].name] = _items(item, name, read, problems)
+                continue
             typed[fields[name].name] = msgspec.convert(read, fields[name].type)
         except msgspec.ValidationError:
             problems.append(Problem(name, expected(fields[name].type)))
@@ -102,6 +106,29 @@ def command_of(command: type[C], given: Mapping[str, object], rules: Rules = NO_
         raise invalid(_all_broken(rules, typed, error.problems)) from None
     obey(rules, made)
     return made
+
+
+def _items(
+    item: type[Command], name: str, given: Sequence[object], problems: list[Problem]
+) -> tuple[Command, ...]:
+    """The commands of a list. Adds every problem of each, such as of ``people[2].email``."""
+    made: list[Command] = []
+    for number, one in enumerate(given):
+        if not isinstance(one, dict):
+            problems.append(Problem(f"{name}[{number}]", "must be an object"))
+            continue
+        try:
+            made.append(command_of(item, one))
+        except Invalid as error:
+            problems += within_item(name, number, error.problems)
+    return tuple(made)
+
+
+def within_item(name: str, number: int, problems: Sequence[Problem]) -> list[Problem]:
+    """The problems of an element of a list, the first of which has the number 0."""
+    return [
+        Problem(f"{name}[{number}].{one.field}".removesuffix("."), one.message) for one in problems
+    ]
 
 
 def command_of_texts(command: type[C], given: Mapping[str, str]) -> C:

@@ -43,7 +43,8 @@ SECRET = Secret()
 
 
 class CommandField(NamedTuple):
-    """A field of a command, ``sent_as`` this name; for a ``nullable`` one empty text is null."""
+    """A field of a command, ``sent_as`` this name; for a ``nullable`` one empty text is null.
+    ``item`` is the command that each element of a list is."""
 
     name: str
     sent_as: str
@@ -52,6 +53,7 @@ class CommandField(NamedTuple):
     rule: Rule | None
     is_secret: bool
     nullable: bool
+    item: Any
 
 
 @cache
@@ -76,7 +78,16 @@ def _field(info: msgspec.structs.FieldInfo, annotation: Any, *, takes_null: bool
         rule,
         SECRET in notes,
         takes_null and may_be_null(annotation),
+        _item_of(annotation),
     )
+
+
+def _item_of(annotation: Any) -> Any:
+    while get_origin(annotation) is Annotated:
+        annotation = annotation.__origin__
+    inner = get_args(annotation)[0] if get_origin(annotation) is tuple else None
+    # A command has its own rules; the elements of other lists have those of the field.
+    return inner if _is_struct(inner) and hasattr(inner, "missing") else None
 
 
 def _rule_of(note: object) -> Rule | None:

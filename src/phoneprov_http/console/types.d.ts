@@ -1,5 +1,11 @@
 // Written from the OpenAPI document: PHONEPROV_WRITE_DOCS=1 pytest tests/contract/http/test_console_types.py
 
+export interface ActStep {
+  part: "account" | "desk" | "directory" | "number" | "person" | "phone" | "pin" | "profile" | "sessions";
+  outcome: "done" | "failed" | "kept" | "pending" | "unchanged";
+  message: string;
+}
+
 export interface ApiToken {
   uuid: string;
   name: string;
@@ -210,6 +216,36 @@ export interface ImportedRow {
   notes: ImportProblem[];
 }
 
+export interface Joiner {
+  first_name: string;
+  last_name: string;
+  username: string;
+  email: string;
+  password: string;
+  phone: string | null;
+  lang: string;
+  location: string | null;
+  nationality: string | null;
+  timezone: string;
+  is_active: boolean;
+  number: string | null;
+  block: string | null;
+  extension_type: "chan_sccp" | "chan_sip" | "chan_pjsip" | "custom";
+  voicemail: boolean;
+  pin: boolean;
+  template: string | null;
+  values: Record<string, any> | null;
+  mac: string | null;
+  switch: boolean;
+  directory: boolean;
+  department: string | null;
+}
+
+export interface Leaver {
+  username: string;
+  hand_over_to: string | null;
+}
+
 export interface Line {
   name: string;
   label: string;
@@ -263,6 +299,20 @@ export interface MeProfile {
   permission: OwnPermission | null;
   vendor_user: VendorUser | null;
   rights: OwnRight[];
+}
+
+export interface Moved {
+  act: string | null;
+  written: boolean;
+  people: MovedPerson[];
+}
+
+export interface MovedPerson {
+  username: string;
+  user_uuid: string | null;
+  number: string | null;
+  pin: string | null;
+  steps: ActStep[];
 }
 
 export interface OpenSession {

@@ -21,6 +21,7 @@ from phoneprov_core.kernel.errors import (
     Unavailable,
     WrongKey,
 )
+from phoneprov_core.kernel.fields import fields_of
 from phoneprov_core.people.access import NeedsLogin
 from phoneprov_http.envelope import ErrorInfo, Failure
 from phoneprov_http.errors import STATUS, Malformed, TooLarge, UnsupportedMediaType, kind_of
@@ -108,10 +109,11 @@ def schemas_of(structs: Collection[Any]) -> Json:
         if hasattr(one, "JSON_SCHEMA")
     }
     tidied = _tidied(components)
-    for one in structs:
-        if isinstance(one, type) and issubclass(one, Command):
-            fields = tidied[one.__name__]["properties"]
-            fields |= {name: _or_empty(schema) for name, schema in fields.items()}
+    commands = [one for one in structs if isinstance(one, type) and issubclass(one, Command)]
+    items = [field.item for one in commands for field in fields_of(one) if field.item]
+    for one in (*commands, *items):
+        fields = tidied[one.__name__]["properties"]
+        fields |= {name: _or_empty(schema) for name, schema in fields.items()}
     return {
         name: {**schema, "additionalProperties": False, **together.get(name, {})}
         for name, schema in tidied.items()

@@ -1,6 +1,7 @@
 """Every command that changes something leaves an audit entry, and the table knows every command."""
 
 import asyncio
+import json
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -114,6 +115,23 @@ def _desk_logout(office: Installation) -> None:
 
 PERSON = "k1,grace,Grace,Hopper,grace@example.com\n"
 
+JOINER = "username,first_name,last_name,email\n{0},Hedy,Kiesler,{0}@office.example\n"
+
+
+def _join(office: Installation, name: str) -> str:
+    """Let a person join; the act."""
+    done = office.run("join", office.file("people.csv", JOINER.format(name)), "--json")
+    return str(json.loads(done.stdout)["act"])
+
+
+def _leave(office: Installation) -> None:
+    _join(office, "leaver")
+    office.run("leave", office.file("leavers.csv", "username\nleaver\n"))
+
+
+def _undo(office: Installation) -> None:
+    office.run("undo", _join(office, "undone"))
+
 
 def _prune(office: Installation) -> None:
     file = Path(office.environment["PHONEPROV_DATA_DIR"]) / "phoneprov.db"
@@ -174,6 +192,9 @@ CHANGING: dict[str, tuple[Callable[[Installation], object], set[str]]] = {
         ),
         {"user.created", "sync.finished"},
     ),
+    "join": (lambda o: _join(o, "hedy"), {"person.joined"}),
+    "leave": (_leave, {"person.joined", "person.left"}),
+    "undo": (_undo, {"person.joined", "person.joined_undone"}),
     "prune": (_prune, {"retention.pruned"}),
     "restore": (_restore, {"database.restored"}),
 }

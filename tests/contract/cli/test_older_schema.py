@@ -19,6 +19,9 @@ ARGUMENTS = {
     "desk set-default": ("001bd4000001", "--none"),
     "desk logout": ("001bd4000001",),
     "import": ("users", "{file}"),
+    "join": ("{joiners}",),
+    "leave": ("{people}",),
+    "undo": ("00000000-0000-4000-8000-000000000001",),
     "sync people": ("{file}", "--source", "ad"),
     "export": ("users", "-"),
     "profile add": ("{file}", "--user", "ada"),
@@ -55,6 +58,9 @@ def older(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An installation whose schema is older than this version."""
     populate(tmp_path)
     (tmp_path / "file").write_text("<device></device>\n")
+    (tmp_path / "people.csv").write_text("username\nada\n")
+    joiner = "username,first_name,last_name,email\nhedy,Hedy,Kiesler,hedy@office.example\n"
+    (tmp_path / "joiners.csv").write_text(joiner)
     made = newest()
     monkeypatch.setattr(revisions, "known", lambda: (made, "0999"))
     return tmp_path
@@ -64,7 +70,10 @@ def older(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_command_with_an_older_schema_is_refused_and_names_the_upgrade(
     older: Path, command: str
 ) -> None:
-    words = [word.format(file=older / "file") for word in ARGUMENTS.get(command, ())]
+    words = [
+        word.format(file=older / "file", people=older / "people.csv", joiners=older / "joiners.csv")
+        for word in ARGUMENTS.get(command, ())
+    ]
     done = run(*command.split(), *words, data=older, stdin="correct horse battery")
 
     assert done.exit_code == 1, done.output

@@ -55,6 +55,7 @@ WRITTEN_BY = {
     "earlier.js": ["POST /batches", "POST /batches/plan"],
     "flags.js": ["PUT /vendor-phones/{mac}", "DELETE /vendor-phones/{mac}"],
     "import.js": ["POST /imports/{kind}"],
+    "join.js": ["POST /people/join", "POST /people/leave", "POST /people/undo"],
     "new-batch.js": ["POST /batches", "POST /batches/plan", "POST /batches/rehearse"],
     "people.js": ["POST /users"],
     "person-parts.js": [

@@ -62,7 +62,7 @@ class KeepDesks:
             async with turns:
                 if desk.is_over(timestamp(now)):
                     await self._expire(desk.mac, timestamp(now))
-                return await self._settle(desk.mac)
+                return await self.settle(desk.mac)
 
         return sum(await asyncio.gather(*map(settled, unsettled)))
 
@@ -73,7 +73,9 @@ class KeepDesks:
                 await end_use(tx, desk, Due.EXPIRY)
                 tx.trail.note(Event("desk.expired", "desk", mac))
 
-    async def _settle(self, mac: str) -> bool:
+    async def settle(self, mac: str) -> bool:
+        """Settle one desk, if it is unsettled and its phone can be called now. Returns whether it
+        was."""
         async with self.database.read() as tx:
             state = await tx.desks.at(mac)
             is_held = await tx.leases.holder(mac) is not None

@@ -54,6 +54,18 @@ export const USER = [
   checkbox("is_active"),
 ];
 
+export const JOINER = [
+  required("first_name"),
+  required("last_name"),
+  required("username"),
+  required("email", { kind: "email" }),
+  field("block", { hint: texts.blockHint }),
+  field("number", { hint: texts.numberHint }),
+  ...["department", "location"].map((one) => field(one)),
+  checkbox("pin"),
+  checkbox("directory"),
+];
+
 export const EXTENSION = [
   required("extension"),
   required("name"),

@@ -47,6 +47,7 @@ export const routes = [
   level0("profiles", /^\/templates$/, () => import("./views/templates.js")),
   level0("profiles", /^\/templates\/([^/]+)$/, () => import("./views/template.js")),
   route("people", /^\/people$/, () => import("./views/people.js")),
+  level0("people", /^\/people\/(join|leave)$/, () => import("./views/join.js")),
   route("people", /^\/people\/([^/]+)$/, () => import("./views/person.js")),
   level0("people", /^\/(extensions|permissions)$/, () => import("./views/records.js")),
   route("people", /^\/(services)$/, () => import("./views/records.js")),

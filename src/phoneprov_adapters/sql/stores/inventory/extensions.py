@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import ColumnElement, bindparam, exists, select
+from sqlalchemy import ColumnElement, Integer, bindparam, exists, func, not_, or_, select
 
 from phoneprov_adapters.sql.engines.statements import Query
 from phoneprov_adapters.sql.stores.store import Removes, SqlRows, SqlSearchedStore, SqlStore
@@ -15,7 +15,8 @@ from phoneprov_adapters.sql.tables.inventory import (
     user_extensions,
 )
 from phoneprov_adapters.sql.tables.people import users
-from phoneprov_core.inventory.extensions import Extension, ExtensionStore
+from phoneprov_adapters.sql.tables.switching import desks
+from phoneprov_core.inventory.extensions import Extension, ExtensionStore, KnownNumber
 from phoneprov_core.inventory.links import FullLink, Link, LinkedExtension, LinkedUser, LinkStore
 from phoneprov_core.kernel.store import Rows
 
@@ -30,6 +31,28 @@ _IS_OF_ANOTHER = select(
 )
 
 
+_BETWEEN = (
+    select(
+        extensions.c.extension,
+        extensions.c.uuid,
+        not_(
+            or_(
+                extensions.c.is_active,
+                exists().where(user_extensions.c.extension_uuid == extensions.c.uuid),
+                exists().where(desks.c.extension_uuid == extensions.c.uuid),
+            )
+        ),
+    )
+    .where(
+        # PostgreSQL parses no collation inside BETWEEN.
+        extensions.c.extension >= bindparam("first"),
+        extensions.c.extension <= bindparam("last"),
+        func.length(extensions.c.extension) == bindparam("length", type_=Integer()),
+    )
+    .order_by(extensions.c.extension)
+)
+
+
 class SqlExtensions(SqlSearchedStore[Extension], ExtensionStore):
     """Extensions, by uuid; passwords and passcodes are encrypted."""
 
@@ -38,6 +61,10 @@ class SqlExtensions(SqlSearchedStore[Extension], ExtensionStore):
     async def is_of_another(self, number: str, user_uuid: str) -> bool:
         row = await self._connection.fetch_one(_IS_OF_ANOTHER, number=number, user_uuid=user_uuid)
         return row is not None and bool(row[0])
+
+    async def between(self, first: str, last: str) -> list[KnownNumber]:
+        rows = await self._connection.fetch_all(_BETWEEN, first=first, last=last, length=len(first))
+        return [KnownNumber(number, uuid, bool(is_free)) for number, uuid, is_free in rows]
 
     def _dependents(self) -> Sequence[tuple[Removes, str]]:
         return [(SqlLinks(self._connection), "extension_uuid")]

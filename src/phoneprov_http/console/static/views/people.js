@@ -44,6 +44,8 @@ export async function view({ element, query }) {
       ...(session.isAdmin
         ? [
             h("button", { className: "primary", onclick: add }, texts.newUser),
+            h("a", { className: "button", href: "#/people/join" }, texts.joiner),
+            h("a", { className: "button", href: "#/people/leave" }, texts.leaver),
             h("a", { className: "button", href: "#/extensions" }, texts.extensions),
             h("a", { className: "button", href: "#/permissions" }, texts.permissions),
             h("a", { className: "button", href: "#/services" }, texts.services),

@@ -57,6 +57,7 @@ export async function view({ element, parameters: [uuid], query, signal }) {
     element,
     heading(
       fullName(user),
+      admin && h("a", { className: "button", href: `#${withQuery("/people/leave", { username: user.username })}` }, texts.leaver),
       admin && h("button", { className: "danger", onclick: () => remove(path, user) }, texts.remove),
       auditLink(user.uuid),
     ),

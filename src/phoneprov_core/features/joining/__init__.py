@@ -1,0 +1,1 @@
+"""Joiners and leavers: everything that a person gets or leaves, in one act."""

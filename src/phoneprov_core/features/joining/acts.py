@@ -1,0 +1,255 @@
+"""One act for several people: its transaction, its use cases, and the phones after it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace as with_fields
+
+from phoneprov_core.features.desks.upkeep import KeepDesks
+from phoneprov_core.features.joining.model import (
+    ACT,
+    ActRefused,
+    ActStep,
+    DryRunEnded,
+    JoiningTransaction,
+    Moved,
+    MovedPerson,
+    Noted,
+)
+from phoneprov_core.features.transfer.model import Joined
+from phoneprov_core.inventory.extensions import Extensions
+from phoneprov_core.inventory.links import Links
+from phoneprov_core.inventory.profiles.model import SwitchRequest
+from phoneprov_core.inventory.profiles.use_cases import Profiles
+from phoneprov_core.kernel.actor import Actor, Event
+from phoneprov_core.kernel.commands import within_item
+from phoneprov_core.kernel.errors import (
+    AlreadyExists,
+    NotFound,
+    PhoneprovError,
+    Problem,
+    Unavailable,
+)
+from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.system import NewId
+from phoneprov_core.people.directory.use_cases import CompanyDirectory
+from phoneprov_core.people.users.use_cases import Users
+from phoneprov_core.people.vendor_users import VendorUsers
+from phoneprov_core.switching.deployments.model import RESTARTED
+from phoneprov_core.switching.deployments.order import current_of
+from phoneprov_core.switching.deployments.use_cases import SwitchProfile
+
+T = TypeVar("T")
+
+_TRIES = 3
+_PHONES_AT_ONCE = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """The use cases that an act consists of. ``new_pin`` makes the digits of a PIN,
+    ``new_password`` the password of an extension."""
+
+    users: Users
+    extensions: Extensions
+    links: Links
+    pins: VendorUsers
+    profiles: Profiles
+    company_directory: CompanyDirectory
+    new_pin: Callable[[], str]
+    new_password: Callable[[], str]
+
+    def within(self, tx: JoiningTransaction) -> "Parts":
+        """The use cases as parts of an open transaction."""
+        database: Any = Joined(tx)
+        return replace(
+            self,
+            users=replace(self.users, database=database),
+            extensions=replace(self.extensions, database=database),
+            links=replace(self.links, database=database),
+            pins=replace(self.pins, database=database),
+            profiles=replace(self.profiles, database=database),
+            company_directory=replace(self.company_directory, database=database),
+        )
+
+
+class Phone(Struct, frozen=True):
+    """A phone that gets its default profile, once the records are written. ``why_not`` is why it
+    is left alone, ``is_due`` is whether a logout is due there."""
+
+    mac: str
+    profile_uuid: str | None = None
+    why_not: ActStep | None = None
+    is_due: bool = False
+
+
+class Written(Struct, frozen=True):
+    """What was written for one person, and the phones that are called after that."""
+
+    person: MovedPerson
+    phones: tuple[Phone, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Acts:
+    """Carries out acts: the records of all people in one transaction, then the phones."""
+
+    database: ReadAndWrite[JoiningTransaction]
+    parts: Parts
+    switch: SwitchProfile
+    keep_desks: KeepDesks
+    new_id: NewId
+
+    async def __call__(
+        self,
+        actor: Actor,
+        people: Sequence[T],
+        write: Callable[[JoiningTransaction, Parts, str, int, T], Awaitable[Written]],
+        *,
+        dry_run: bool,
+    ) -> Moved:
+        """Write the records of all ``people``, or of none, then call the phones. ``write`` gets
+        the act, the position of the person and the person. Raises ``ActRefused`` with every
+        problem that is known before the first conflict in the database."""
+        for left in reversed(range(_TRIES)):
+            try:
+                act, written = await self._written(actor, people, write, dry_run=dry_run)
+                break
+            except _Taken as taken:
+                # A faster request has the number or the name; the next try knows it.
+                if not left:
+                    raise ActRefused(tuple(taken.problems)) from None
+        has_changed = act is not None
+        if dry_run:
+            moved = [self._foretold(one) for one in written]
+        else:
+            turns = asyncio.Semaphore(_PHONES_AT_ONCE)
+            moved = await asyncio.gather(*(self._called(actor, one, turns) for one in written))
+        return Moved(None if dry_run else act, has_changed and not dry_run, tuple(moved))
+
+    async def _written(
+        self,
+        actor: Actor,
+        people: Sequence[T],
+        write: Callable[[JoiningTransaction, Parts, str, int, T], Awaitable[Written]],
+        *,
+        dry_run: bool,
+    ) -> tuple[str | None, list[Written]]:
+        act, problems = self.new_id(), list[Problem]()
+        written: list[Written] = []
+        has_changed = False
+        try:
+            async with self.database.write(by=actor) as tx:
+                parts = self.parts.within(tx)
+                for number, one in enumerate(people):
+                    try:
+                        written.append(await write(tx, parts, act, number, one))
+                        await tx.flush()
+                    except AlreadyExists as conflict:
+                        raise _Taken([*problems, *_problems(number, conflict)]) from None
+                    except Unavailable:
+                        raise
+                    except PhoneprovError as error:
+                        problems += _problems(number, error)
+                if problems:
+                    raise ActRefused(tuple(problems))
+                has_changed = any(
+                    step.outcome == "done" for one in written for step in one.person.steps
+                )
+                if dry_run:
+                    raise DryRunEnded
+        except DryRunEnded:
+            pass
+        return act if has_changed else None, written
+
+    def _foretold(self, written: Written) -> MovedPerson:
+        """The person of a dry run: no account was created, no phone called."""
+        steps = [
+            one.why_not or ActStep("phone", "pending", f"{one.mac} gets its default profile.")
+            for one in written.phones
+            if one.why_not or one.profile_uuid or one.is_due
+        ]
+        person = written.person
+        return with_fields(person, steps=(*person.steps, *steps), pin=None)
+
+    async def _called(
+        self, actor: Actor, written: Written, turns: asyncio.Semaphore
+    ) -> MovedPerson:
+        steps = []
+        for phone in written.phones:
+            async with turns:
+                steps.append(phone.why_not or await self._put(actor, phone))
+        return with_fields(written.person, steps=(*written.person.steps, *steps))
+
+    async def _put(self, actor: Actor, phone: Phone) -> ActStep:
+        """Give a phone its default profile. Raises nothing that the phone or a server causes: the
+        records are written."""
+        mac = phone.mac
+        try:
+            if phone.is_due:
+                return await self._settled(phone)
+            if phone.profile_uuid is None:
+                return ActStep(
+                    "phone", "kept", f"{mac} keeps its configuration: it has no default profile."
+                )
+            async with self.database.read() as tx:
+                of_inventory = await tx.phones.find(mac)
+                current = of_inventory and await current_of(tx.deployments, of_inventory)
+            if current and current.profile_uuid == phone.profile_uuid:
+                return ActStep("phone", "unchanged", f"{mac} has the profile already.")
+            request = SwitchRequest(profile_uuid=phone.profile_uuid, mac=mac)
+            made = await self.switch.deployment(actor, request)
+        except PhoneprovError as error:
+            return ActStep("phone", "failed", f"{mac}: {error.message}")
+        if made.restart in {None, RESTARTED}:
+            return ActStep("phone", "done", f"{mac} has the profile {made.profile_name}.")
+        return ActStep("phone", "failed", f"{mac} has the file, but: {made.restart}")
+
+    async def _settled(self, phone: Phone) -> ActStep:
+        """Log the phone out. The service tries again later if that fails."""
+        await self.keep_desks.settle(phone.mac)
+        async with self.database.read() as tx:
+            desk = await tx.desks.find(phone.mac)
+        if desk.due is not None or desk.change_uuid is not None:
+            message = f"{phone.mac} is not logged out yet; the service repeats it until it is."
+            return ActStep("phone", "pending", message)
+        if desk.default_profile_uuid is None:
+            message = f"{phone.mac} is logged out; it keeps its file: it has no default profile."
+            return ActStep("phone", "kept", message)
+        return ActStep("phone", "done", f"{phone.mac} is logged out and has its default profile.")
+
+
+class _Taken(Exception):
+    """A conflict in the database, after which the transaction cannot be used."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        super().__init__()
+        self.problems = problems
+
+
+def _problems(number: int, error: PhoneprovError) -> list[Problem]:
+    own = error.problems or (Problem("", _as_end(error.message)),)
+    return within_item("people", number, own)
+
+
+def _as_end(message: str) -> str:
+    return f"cannot be moved: {message.removesuffix('.')}"
+
+
+def event(act: str, action: str, values: Noted) -> Event:
+    """The audit entry of one person of an act; the entries of an act have it as their resource."""
+    return Event(f"person.{action}", ACT, act, values)
+
+
+async def require_named(tx: JoiningTransaction, username: str, field: str = "username") -> Any:
+    """The account of this name, which no other transaction changes until this one ends. Raises
+    ``NotFound`` with the field."""
+    user = await tx.users.by_username(username)
+    user = user and await tx.users.find(user.uuid)
+    if user is None:
+        problem = Problem(field, "is the name of no user")
+        raise NotFound("There is no such user.", problems=(problem,))
+    return user

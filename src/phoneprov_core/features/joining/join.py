@@ -1,0 +1,256 @@
+"""People who join: account, number, PIN, profile, desk and directory in one act."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from phoneprov_core.features.desks.model import DeskPatch
+from phoneprov_core.features.desks.use_cases import configure
+from phoneprov_core.features.joining.acts import Acts, Parts, Phone, Written, event
+from phoneprov_core.features.joining.model import (
+    ActRefused,
+    ActStep,
+    Block,
+    Joiner,
+    JoiningTransaction,
+    JoinRequest,
+    Moved,
+    MovedPerson,
+)
+from phoneprov_core.inventory.extensions import CreateExtension, ExtensionPatch, KnownNumber
+from phoneprov_core.inventory.links import CreateLink
+from phoneprov_core.inventory.profiles.model import CreateProfile
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.commands import obey, within_item
+from phoneprov_core.kernel.errors import AlreadyExists, Conflict, Invalid, Problem, require
+from phoneprov_core.kernel.letters import caseless
+from phoneprov_core.kernel.system import Clock, timestamp
+from phoneprov_core.people.access import require_login, require_superadmin
+from phoneprov_core.people.directory.model import CreateCompanyContact
+from phoneprov_core.people.users.model import User
+from phoneprov_core.people.vendor_users import CreatePin
+
+_MOST_LINKS = 1000
+_UNIQUE = ("username", "email", "number", "mac")
+
+
+@dataclass(frozen=True)
+class JoinPeople:
+    """People who join; needs level 0."""
+
+    acts: Acts
+    clock: Clock
+
+    async def __call__(self, actor: Actor, request: JoinRequest) -> Moved:
+        """Create what each person gets, all in one transaction, then switch the phones.
+
+        A person whose account exists with this e-mail address has joined before and does not
+        change. Raises ``ActRefused`` with every problem; nothing is written then. Raises
+        ``NeedsLogin`` for a caller with an API token if a PIN is made.
+        """
+        require_superadmin(actor)
+        people = request.people
+        if any(one.pin for one in people):
+            require_login(actor)
+        self._check(people)
+        pins = [self.acts.parts.new_pin() if one.pin else None for one in people]
+        passwords: list[str | None] = [None] * len(people)
+        hashes: list[str | None] = ["-" if pin else None for pin in pins]
+        if request.dry_run:
+            passwords = ["-" if isinstance(one.password, str) else None for one in people]
+        else:
+            # Hashes take long: they are computed before the transaction begins.
+            for at, (one, pin) in enumerate(zip(people, pins, strict=True)):
+                if isinstance(one.password, str):
+                    passwords[at] = await self.acts.parts.users.hasher.hash(one.password)
+                if pin is not None:
+                    hashes[at] = await self.acts.parts.pins.hasher.hash_pin(pin)
+
+        async def write(
+            tx: JoiningTransaction, parts: Parts, act: str, at: int, joiner: Joiner
+        ) -> Written:
+            known = await tx.users.by_username(joiner.username)
+            if known is not None:
+                return await self._again(tx, known, joiner)
+            joining = _Joining(tx, parts, actor, joiner, timestamp(self.clock()))
+            return await joining.write(act, passwords[at], pins[at], hashes[at])
+
+        return await self.acts(actor, people, write, dry_run=request.dry_run)
+
+    def _check(self, people: Sequence[Joiner]) -> None:
+        """Raises ``ActRefused`` for people who break a rule of accounts, and for two with the same
+        name, e-mail address, number or phone."""
+        policy, problems = self.acts.parts.users.policy, list[Problem]()
+        seen: dict[tuple[str, str], int] = {}
+        for at, one in enumerate(people):
+            try:
+                obey(policy.rules_of_new, one)
+                if isinstance(one.password, str):
+                    policy.require_own(one.password, one.username, one.email)
+            except Invalid as error:
+                problems += within_item("people", at, error.problems)
+            for field in _UNIQUE:
+                value = getattr(one, field)
+                first = at if value is None else seen.setdefault((field, caseless(value)), at)
+                if first != at:
+                    message = f"is that of people[{first}] too"
+                    problems.append(Problem(f"people[{at}].{field}", message))
+        if problems:
+            raise ActRefused(tuple(problems))
+
+    async def _again(self, tx: JoiningTransaction, user: User, joiner: Joiner) -> Written:
+        """Raises ``Conflict`` if the account belongs to another person, or differs."""
+        links = await tx.links.extensions.rows(_MOST_LINKS, owner=user.uuid)
+        numbers = [one.extension for one in links]
+        if caseless(user.email) != caseless(joiner.email):
+            raise _refused("username", "is in use by an account with another e-mail address")
+        if not user.is_active and joiner.is_active:
+            raise _refused("username", "is an inactive account; undo the leave, or activate it")
+        if joiner.number is not None and joiner.number not in numbers:
+            has = f"the numbers {', '.join(numbers)}" if numbers else "no number"
+            raise _refused("number", f"is not that of the account, which exists and has {has}")
+        message = "The account exists; nothing changes, and no PIN is made."
+        number = joiner.number or next(iter(numbers), None)
+        steps = (ActStep("person", "unchanged", message),)
+        return Written(MovedPerson(user.username, user.uuid, number, None, steps))
+
+
+@dataclass
+class _Joining:
+    """One person who joins."""
+
+    tx: JoiningTransaction
+    parts: Parts
+    actor: Actor
+    joiner: Joiner
+    now: str
+
+    async def write(
+        self, act: str, password: str | None, pin: str | None, pin_hash: str | None
+    ) -> Written:
+        joiner, tx, actor = self.joiner, self.tx, self.actor
+        user = await self.parts.users.create(actor, joiner, hash_=password)
+        noted: dict[str, str | bool | None] = {"username": user.username, "user_uuid": user.uuid}
+        can = "a password" if password else "no password"
+        steps = [ActStep("account", "done", f"{user.username} is created with {can}.")]
+        name = f"{joiner.first_name} {joiner.last_name}"
+        number = None
+        if joiner.number or joiner.block:
+            number, extension_uuid, is_reused = await self._number(name)
+            link = CreateLink(user_uuid=user.uuid, extension_uuid=extension_uuid)
+            await self.parts.links.create(actor, link)
+            how = "an inactive extension is active again" if is_reused else "a new extension"
+            steps.append(ActStep("number", "done", f"The number is {number}: {how}."))
+            noted |= {"number": number, "extension_uuid": extension_uuid, "reused": is_reused}
+        if pin is not None:
+            await self.parts.pins.save(actor, user.uuid, CreatePin(pin_code=pin), hash_=pin_hash)
+            steps.append(ActStep("pin", "done", "A PIN is made; it is shown once."))
+        phones: tuple[Phone, ...] = ()
+        if joiner.template is not None:
+            new = CreateProfile(
+                user_uuid=user.uuid, name=name, template=joiner.template, values=joiner.values
+            )
+            profile = await self.parts.profiles.create(actor, new)
+            noted["profile_uuid"] = profile.uuid
+            steps.append(
+                ActStep("profile", "done", f"The profile {name} is made from {joiner.template}.")
+            )
+            if joiner.mac is not None:
+                noted |= {"mac": joiner.mac, "default_before": await self._desk(profile.uuid)}
+                steps.append(ActStep("desk", "done", f"{joiner.mac} has it as default profile."))
+                phones = (await self._phone(profile.uuid),)
+        if joiner.directory:
+            contact = await self.parts.company_directory.create(
+                actor,
+                CreateCompanyContact(
+                    name=name, work=number or joiner.phone, email=joiner.email,
+                    department=joiner.department, location=joiner.location,
+                ),
+            )  # fmt: skip
+            noted["contact_uuid"] = contact.uuid
+            steps.append(ActStep("directory", "done", f"{name} is in the company directory."))
+        tx.trail.note(event(act, "joined", noted))
+        return Written(MovedPerson(user.username, user.uuid, number, pin, tuple(steps)), phones)
+
+    async def _number(self, name: str) -> tuple[str, str, bool]:
+        """A number of the person's own: a new extension, or a free one with another password."""
+        number, known = await self._chosen()
+        if known is None:
+            new = CreateExtension(
+                type=self.joiner.extension_type, extension=number, name=name,
+                password=self.parts.new_password(), voicemail=self.joiner.voicemail,
+            )  # fmt: skip
+            return number, (await self.parts.extensions.create(self.actor, new)).uuid, False
+        # Locks it: of two requests that want this number the second one finds it in use.
+        await self.tx.extensions.find(known.uuid)
+        if not all(one.is_free for one in await self.tx.extensions.between(number, number)):
+            problem = Problem("number", "is in use")
+            raise AlreadyExists("This number is in use.", problems=(problem,))
+        patch = ExtensionPatch(
+            type=self.joiner.extension_type, name=name, password=self.parts.new_password(),
+            description=None, voicemail=self.joiner.voicemail, voicemail_passcode=None,
+            is_active=True,
+        )  # fmt: skip
+        await self.parts.extensions.update(self.actor, known.uuid, patch)
+        return number, known.uuid, True
+
+    async def _chosen(self) -> tuple[str, KnownNumber | None]:
+        """The number that the person gets, and its free extension, if there is one."""
+        extensions, wanted = self.tx.extensions, self.joiner.number
+        if wanted is not None:
+            known = {one.number: one for one in await extensions.between(wanted, wanted)}
+            if wanted in known and not known[wanted].is_free:
+                raise _refused("number", "is in use")
+            return wanted, known.get(wanted)
+        block = Block.of(self.joiner.block or "")
+        known = {one.number: one for one in await extensions.between(*block)}
+        taken = {one.number for one in known.values() if not one.is_free}
+        while number := block.next_free(taken):
+            # At a phone, usernames and numbers are entered into the same field.
+            if await self.tx.users.by_username(number) is None:
+                return number, known.get(number)
+            taken.add(number)
+        raise _refused("block", "has no free number")
+
+    async def _desk(self, profile_uuid: str) -> str | None:
+        """Make the profile the default of the desk; the default before."""
+        mac = self.joiner.mac or ""
+        problem = Problem("mac", "is the address of no phone")
+        phone = await self.tx.phones.find(mac)
+        if phone is None:
+            raise Conflict("There is no such phone.", problems=(problem,))
+        if not phone.is_active:
+            raise _refused("mac", "is an inactive phone")
+        before = (await self.tx.desks.find(mac)).default_profile_uuid
+        owner = await self._owner_of(before)
+        if owner is not None:
+            raise _refused("mac", f"is the desk of {owner}")
+        try:
+            await configure(self.tx, mac, DeskPatch(default_profile_uuid=profile_uuid))
+        except Conflict as error:
+            raise _refused("template", f"does not fit the phone: {error.message}") from None
+        return before
+
+    async def _owner_of(self, profile_uuid: str | None) -> str | None:
+        """The active user whose profile this is, if the profile has the user's lines."""
+        profile = await self.tx.profiles.find(profile_uuid or "")
+        owner = profile and await self.tx.users.find(profile.user_uuid)
+        if not owner or not owner.is_active:
+            return None
+        links = await self.tx.links.extensions.rows(1, owner=owner.uuid)
+        return owner.username if links else None
+
+    async def _phone(self, profile_uuid: str) -> Phone:
+        mac = self.joiner.mac or ""
+        desk = await self.tx.desks.find(mac)
+        if desk.is_used(self.now):
+            user = require(await self.tx.users.find(desk.user_uuid or ""), "user")
+            message = f"{user.username} is logged in at {mac}; the profile follows the logout."
+            return Phone(mac, why_not=ActStep("phone", "pending", message))
+        if not self.joiner.switch:
+            message = f"{mac} is not switched; the profile follows the next logout or switch."
+            return Phone(mac, why_not=ActStep("phone", "kept", message))
+        return Phone(mac, profile_uuid)
+
+
+def _refused(field: str, message: str) -> Conflict:
+    return Conflict(f"The field {field} {message}.", problems=(Problem(field, message),))

@@ -1,0 +1,206 @@
+/** People who join or leave in one act: a preview, then the act, then the way back. */
+
+import { api, withQuery } from "../api.js";
+import { fill, h } from "../dom.js";
+import { recordsOf } from "../elements/csv.js";
+import { ask } from "../elements/dialog.js";
+import { errorBox } from "../elements/error-box.js";
+import { badge } from "../elements/facts.js";
+import { heading, help } from "../elements/heading.js";
+import { notice } from "../elements/notice.js";
+import { choices, picker } from "../elements/picker.js";
+import { recordForm } from "../elements/record-form.js";
+import { sentences, simpleTable } from "../elements/simple-table.js";
+import { field, JOINER } from "../fields.js";
+import { showAgain } from "../router.js";
+import { texts } from "../texts.js";
+import { ApiError } from "../transport.js";
+
+/** @typedef {import("../../types").Moved} Moved */
+/** @typedef {{path: string, fields: import("../fields.js").Field[], record: Record<string, any>,
+ *   pickers: Record<string, ReturnType<typeof picker>>, perPerson: string[], words: {title: string, hint: string, button: string, table: string}}} Act */
+
+const FLAGS = ["is_active", "voicemail", "pin", "switch", "directory"];
+
+/** @type {import("../router.js").View} */
+export function view({ element, parameters: [path], query }) {
+  const act = path === "join" ? join() : leave(query.get("username") ?? "");
+  const result = h("div", { "aria-live": "polite" });
+  const table = field("people_table", { label: texts.peopleTable, kind: "area", hint: act.words.table });
+  /** @type {Record<string, any> | null} */
+  let body = null;
+  const { form } = recordForm(
+    [...act.fields, table],
+    act.record,
+    async (values) => {
+      fill(result);
+      body = bodyOf(act, values);
+      try {
+        const reply = await api.post(`people/${act.path}`, { ...body, dry_run: true });
+        fill(result, ...preview(reply.data, act, write));
+        result.scrollIntoView({ block: "nearest" });
+        return null;
+      } catch (error) {
+        throw ofOnePerson(error, body?.people.length === 1);
+      }
+    },
+    { button: texts.preview },
+  );
+  for (const one of Object.values(act.pickers)) form.querySelector(".area")?.before(one.element);
+  // What was previewed is what is written.
+  const outdated = () => fill(result);
+  form.addEventListener("input", outdated);
+  form.addEventListener("change", outdated);
+
+  async function write() {
+    try {
+      const { data, message } = await api.post(`people/${act.path}`, { ...body, dry_run: false });
+      form.remove();
+      fill(result, ...written(data, message));
+    } catch (error) {
+      fill(result, errorBox(error));
+    }
+  }
+
+  fill(
+    element,
+    heading(act.words.title, help("how-to/joiners-and-leavers")),
+    h("p", {}, act.words.hint),
+    form,
+    result,
+  );
+}
+
+/** @returns {Act} */
+function join() {
+  const template = picker({
+    label: texts.template,
+    isOptional: true,
+    none: texts.noProfile,
+    path: () => "configuration-templates",
+    option: ({ name }) => ({ value: name, text: name }),
+  });
+  const mac = picker({
+    label: texts.desk,
+    isOptional: true,
+    path: choices("phones", "name", { is_active: "true" }),
+    option: (phone) => ({ value: phone.mac, text: [phone.name, phone.location, phone.mac].filter(Boolean).join(", ") }),
+  });
+  return {
+    path: "join",
+    fields: JOINER,
+    record: { pin: true, directory: true },
+    pickers: { template, mac },
+    perPerson: ["template", "mac"],
+    words: { title: texts.joinTitle, hint: texts.joinHint, button: texts.joinNow, table: texts.joinTable },
+  };
+}
+
+/** @param {string} username @returns {Act} */
+function leave(username) {
+  const vacant = picker({
+    label: texts.vacant,
+    isOptional: true,
+    path: choices("phone-profiles"),
+    option: (one) => ({ value: one.uuid, text: one.name }),
+  });
+  return {
+    path: "leave",
+    fields: [field("username"), field("hand_over_to", { hint: texts.handOverHint })],
+    record: { username },
+    pickers: { vacant_profile_uuid: vacant },
+    perPerson: [],
+    words: { title: texts.leaveTitle, hint: texts.leaveHint, button: texts.leaveNow, table: texts.leaveTable },
+  };
+}
+
+/** The request: the people of the table if there is one, else the person of the form.
+ * @param {Act} act @param {Record<string, any>} values */
+function bodyOf(act, { people_table, ...person }) {
+  const chosen = Object.fromEntries(
+    Object.entries(act.pickers).map(([name, one]) => [name, one.value()]).filter(([, value]) => value),
+  );
+  const own = Object.fromEntries(Object.entries(chosen).filter(([name]) => act.perPerson.includes(name)));
+  const shared = Object.fromEntries(Object.entries(chosen).filter(([name]) => !act.perPerson.includes(name)));
+  const given = Object.fromEntries(Object.entries(person).filter(([, value]) => value !== "" && value !== null));
+  const people = people_table ? peopleOf(people_table, act, { ...given, ...own }) : [{ ...given, ...own }];
+  return { people, ...shared };
+}
+
+/** The first line of a table names the fields; the block and the template of the form are for people
+ * without one. @param {string} text @param {Act} act @param {Record<string, any>} usual */
+function peopleOf(text, act, { block, template, pin, directory }) {
+  const [head, ...rows] = recordsOf(text);
+  const names = head.cells.map((name) => name.trim().toLowerCase().replaceAll(" ", "_"));
+  return rows.map(({ cells }) => {
+    const person = Object.fromEntries(
+      names.map((name, at) => [name, (cells[at] ?? "").trim()]).filter(([, cell]) => cell !== ""),
+    );
+    for (const name of FLAGS) {
+      if (/^(true|false)$/i.test(person[name] ?? "")) person[name] = /** @type {any} */ (/^true$/i.test(person[name]));
+    }
+    if (act.path === "leave") return person;
+    const number = person.number || person.block ? {} : { block };
+    return { ...number, template, pin, directory, ...person };
+  });
+}
+
+/** Problems of the only person stand beside the fields. @param {unknown} error @param {boolean} isOne */
+function ofOnePerson(error, isOne) {
+  if (!(error instanceof ApiError) || !isOne) return error;
+  for (const one of error.details) one.field = one.field.replace(/^people\[0\]\.?/, "");
+  return error;
+}
+
+/** @param {Moved} moved @param {Act} act @param {() => void} write */
+function preview(moved, act, write) {
+  return [
+    h("h2", {}, texts.previewTitle),
+    table(moved),
+    h("div", { className: "actions" }, h("button", { className: "primary", onclick: write }, act.words.button)),
+  ];
+}
+
+/** @param {Moved} moved @param {string} message */
+function written(moved, message) {
+  const hasPins = moved.people.some(({ pin }) => pin);
+  return [
+    h("h2", {}, message),
+    hasPins && h("p", { className: "state wait" }, texts.pinsOnce),
+    table(moved),
+    h(
+      "div",
+      { className: "actions" },
+      h("button", { className: "primary", onclick: showAgain }, texts.another),
+      hasPins && h("button", { onclick: () => print() }, texts.print),
+      moved.act && h("button", { className: "danger", onclick: () => undo(moved.act ?? "") }, texts.undoAct),
+      moved.act && h("a", { className: "button", href: `#${withQuery("/audit", { resource_id: moved.act })}` }, texts.audit),
+    ),
+  ];
+
+  /** @param {string} act */
+  async function undo(act) {
+    const { data } = await api.post("people/undo", { act, dry_run: true });
+    if (!(await ask(texts.undoActQuestion, texts.undoAct, { isDangerous: true, details: table(data) }))) return;
+    notice((await api.post("people/undo", { act })).message);
+    showAgain();
+  }
+}
+
+/** @param {Moved} moved */
+function table({ people }) {
+  return simpleTable(
+    texts.people,
+    [texts.username, texts.number_, texts.pin, sentences(texts.actSteps)],
+    people.map((one) => [
+      one.user_uuid ? h("a", { href: `#/people/${one.user_uuid}` }, one.username) : one.username,
+      one.number,
+      one.pin && h("code", {}, one.pin),
+      h(
+        "ul",
+        { className: "plain" },
+        ...one.steps.map((step) => h("li", {}, badge(step.outcome, texts.stepOutcomes), " ", step.message)),
+      ),
+    ]),
+  );
+}
