@@ -233,7 +233,8 @@ async def test_days_that_are_over_are_counted_once_and_stay_when_deployments_are
         )
     prune = Prune(database, KeepDays(), lambda: NOW + timedelta(days=90), asyncio.sleep)
     pruned = {one.kind: one.count for one in await prune()}
-    assert (pruned[Expiring.DEPLOYMENTS], pruned[Expiring.DAYS]) == (88, 91)
+    # Of 88 that are old enough, 30 were on their phones until that moment.
+    assert (pruned[Expiring.DEPLOYMENTS], pruned[Expiring.DAYS]) == (58, 91)
     later = ViewFleet(database, lambda: NOW + timedelta(days=90))
     assert (await later.numbers(ROOT, FleetQuery(days=365))).days[:-1] == year.days[89:-1]
 
