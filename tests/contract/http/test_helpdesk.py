@@ -136,6 +136,20 @@ async def test_helpdesk_replies_contain_no_planted_secret(office: Office) -> Non
     assert {reply.status_code for _, reply in replies} <= {200, 403, 404, 409, 422}
 
 
+async def test_fault_of_a_template_is_not_quoted_to_a_helpdesk(office: Office) -> None:
+    body = {"name": "faulty", "body": "<device><a{{ values.word }}></b></device>"}
+    data_of(await office.admin.post("/configuration-templates", body), 201)
+    profile = await office.profile(template="faulty", values={"word": SECRET})
+    assert SECRET in (await office.switch(office.admin, profile)).text
+    order = {"profile_uuid": profile, "mac": HERE}
+    for reply in (
+        await office.switch(office.helper, profile),
+        await office.helper.post(f"{PROFILES}/switch/preview", order),
+    ):
+        error_of(reply, 409, "template_fails")
+        assert SECRET not in reply.text
+
+
 async def test_helpdesk_lists_show_phones_in_scope_alone(office: Office) -> None:
     admin, helper = office.admin, office.helper
     for mac in (HERE, AWAY):

@@ -125,6 +125,9 @@ class TextsTransaction(DeploymentsTransaction, LinesOfUsers, Protocol):
     def lines(self) -> NumberedExtensions: ...
 
 
+_FAILS = "The template of this profile fails for this phone; ask an administrator to preview it."
+
+
 @dataclass(frozen=True)
 class RenderedTexts:
     """Renders the texts of requests; the port ``Texts``."""
@@ -137,11 +140,18 @@ class RenderedTexts:
         return self.rendering.largest
 
     async def __call__(self, request: DeploymentRequest) -> DeploymentRequest:
-        """The request with its text. Raises ``TemplateFails``."""
+        """The request with its text. Raises ``TemplateFails``, for a caller by right without the
+        fault: it quotes what is in the text."""
         recipe = request.part(Recipe)
         if recipe is None:
             return request
-        template, rendered = recipe.template, await self.rendering(recipe)
+        template = recipe.template
+        try:
+            rendered = await self.rendering(recipe)
+        except TemplateFails:
+            if request.by_right:
+                raise TemplateFails(_FAILS) from None
+            raise
         source = TemplateSource(template.uuid, template.revision, template.name, rendered)
         return replace(request.without(Recipe), cnf_xml=rendered.text, source=source)
 
