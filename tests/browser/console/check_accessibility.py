@@ -80,7 +80,8 @@ def test_keyboard_alone_signs_in_and_opens_a_phone(browser: Browser, service: Se
         "New phone", "Discovered phones", "Phones of an earlier moment", "Key expansion modules",
         "Locations", "Vendor flags", "Documentation",
         "Search", "Model", "Location", "Software type", "Logged-in user", "Last outcome",
-        "Emergency drill", "State", "Active", "Saved filters", "Select all", "Refresh", "Columns", "Export CSV", "Phones",
+        "Emergency drill", "State", "Active", "Saved filters", "Select all", "Refresh", "Columns",
+        "Export CSV", "Phones",
         "MAC address", "Name", "Model", "Location", "Last outcome", "Profile", "IP address",
         "00:1B:D4:00:00:01",
     ]  # fmt: skip
