@@ -7,6 +7,7 @@ import pytest
 
 from contract.joining.conftest import People, person, steps, token_of
 from phoneprov_core.features.joining.model import ActRefused, Leaver, LeaveRequest
+from phoneprov_core.features.transfer.sheets import spoiled
 from phoneprov_core.kernel.actor import LevelRule, system_actor
 from support.api import data_of, error_of
 from support.hotdesk import PIN
@@ -62,6 +63,7 @@ async def test_dry_run_foretells_the_act_and_writes_nothing(people: People, path
 
     assert (foretold["written"], foretold["act"]) == (False, None)
     assert foretold["people"][0]["pin"] is None
+    assert (foretold["people"][0]["user_uuid"] is None) is (path == "join")
     assert (await people.everything(), len(people.office.world.happened)) == (before, happened)
     done = await people.post(path, body)
     parts = [[one["part"] for one in each["people"][0]["steps"]] for each in (foretold, done)]
@@ -121,6 +123,11 @@ async def test_conflict_of_the_database_names_the_person(people: People) -> None
     joiners = [person("grace"), person("hedy", email="ada@example.com")]
     problems = await people.refused("join", {"people": joiners})
     assert problems == {"people[1].email": "is already in use"}
+
+
+@pytest.mark.parametrize("cell", ["300.0", "3.00E+02"])
+def test_number_that_a_spreadsheet_changed_is_refused(cell: str) -> None:
+    assert [one.field for one in spoiled({"number": cell})] == ["number"]
 
 
 async def test_full_block_is_refused(people: People) -> None:

@@ -87,10 +87,12 @@ class Phone(Struct, frozen=True):
 
 
 class Written(Struct, frozen=True):
-    """What was written for one person, and the phones that are called after that."""
+    """What was written for one person, and the phones that are called after that. ``is_new`` is
+    whether the account was created."""
 
     person: MovedPerson
     phones: tuple[Phone, ...] = ()
+    is_new: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,7 +175,8 @@ class Acts:
             if one.why_not or one.profile_uuid or one.is_due
         ]
         person = written.person
-        return with_fields(person, steps=(*person.steps, *steps), pin=None)
+        uuid = None if written.is_new else person.user_uuid
+        return with_fields(person, steps=(*person.steps, *steps), pin=None, user_uuid=uuid)
 
     async def _called(
         self, actor: Actor, written: Written, turns: asyncio.Semaphore

@@ -169,7 +169,8 @@ class _Joining:
             noted["contact_uuid"] = contact.uuid
             steps.append(ActStep("directory", "done", f"{name} is in the company directory."))
         tx.trail.note(event(act, "joined", noted))
-        return Written(MovedPerson(user.username, user.uuid, number, pin, tuple(steps)), phones)
+        person = MovedPerson(user.username, user.uuid, number, pin, tuple(steps))
+        return Written(person, phones, is_new=True)
 
     async def _number(self, name: str) -> tuple[str, str, bool]:
         """A number of the person's own: a new extension, or a free one with another password."""

@@ -175,8 +175,8 @@ def spoiled(cells: Mapping[str, str]) -> list[Problem]:
 _MACS = {"mac", "connected_phone"}
 _WITHOUT_BLANKS = {*_MACS, "ip", "phone_ip"}
 _NUMBERS = {
-    *_WITHOUT_BLANKS, "extension", "voicemail_passcode", "pin_code", "phone", "work", "mobile",
-    "home", "emergency_number",
+    *_WITHOUT_BLANKS, "extension", "number", "voicemail_passcode", "pin_code", "phone", "work",
+    "mobile", "home", "emergency_number",
 }  # fmt: skip
 _DIALLED = {"work", "mobile", "home"}
 _AS_TEXT = "format the column as text and enter it again"

@@ -105,6 +105,12 @@ export const people = {
     pending: "Later",
     failed: "Failed",
   }),
+  stepsForetold: /** @type {Record<string, string>} */ ({
+    done: "Would be done",
+    unchanged: "No change",
+    kept: "Would stay",
+    pending: "Would follow",
+  }),
   pinsOnce: "The PINs are shown once. Print them now, or write them down.",
   print: "Print",
   undoAct: "Undo",

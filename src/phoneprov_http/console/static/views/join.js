@@ -156,7 +156,7 @@ function ofOnePerson(error, isOne) {
 function preview(moved, act, write) {
   return [
     h("h2", {}, texts.previewTitle),
-    table(moved),
+    table(moved, texts.stepsForetold),
     h("div", { className: "actions" }, h("button", { className: "primary", onclick: write }, act.words.button)),
   ];
 }
@@ -181,14 +181,14 @@ function written(moved, message) {
   /** @param {string} act */
   async function undo(act) {
     const { data } = await api.post("people/undo", { act, dry_run: true });
-    if (!(await ask(texts.undoActQuestion, texts.undoAct, { isDangerous: true, details: table(data) }))) return;
+    if (!(await ask(texts.undoActQuestion, texts.undoAct, { isDangerous: true, details: table(data, texts.stepsForetold) }))) return;
     notice((await api.post("people/undo", { act })).message);
     showAgain();
   }
 }
 
-/** @param {Moved} moved */
-function table({ people }) {
+/** @param {Moved} moved @param {Record<string, string>} words */
+function table({ people }, words = texts.stepOutcomes) {
   return simpleTable(
     texts.people,
     [texts.username, texts.number_, texts.pin, sentences(texts.actSteps)],
@@ -199,7 +199,7 @@ function table({ people }) {
       h(
         "ul",
         { className: "plain" },
-        ...one.steps.map((step) => h("li", {}, badge(step.outcome, texts.stepOutcomes), " ", step.message)),
+        ...one.steps.map((step) => h("li", {}, badge(step.outcome, words), " ", step.message)),
       ),
     ]),
   );
