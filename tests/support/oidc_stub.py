@@ -5,6 +5,7 @@ import hashlib
 import hmac
 import json
 import secrets
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -112,7 +113,9 @@ class OidcStub:
 
 
 @contextmanager
-def oidc_stub(path: str = "", host: str = "127.0.0.1") -> Iterator[OidcStub]:
+def oidc_stub(
+    path: str = "", host: str = "127.0.0.1", tls: ssl.SSLContext | None = None
+) -> Iterator[OidcStub]:
     """A provider that runs meanwhile; its issuer has this path, and this name of the host."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -152,7 +155,10 @@ def oidc_stub(path: str = "", host: str = "127.0.0.1") -> Iterator[OidcStub]:
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         server.daemon_threads = True
-        stub = OidcStub(f"http://{host}:{server.server_port}", path)
+        if tls is not None:
+            server.socket = tls.wrap_socket(server.socket, server_side=True)
+        scheme = "http" if tls is None else "https"
+        stub = OidcStub(f"{scheme}://{host}:{server.server_port}", path)
         thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         try:

@@ -1,6 +1,7 @@
 """Sign-in to the console with an OpenID Connect provider, over HTTP on both sides."""
 
 import asyncio
+import ssl
 import time
 from collections.abc import AsyncIterator, Iterator
 from http.server import BaseHTTPRequestHandler
@@ -9,6 +10,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+import trustme
 
 from phoneprov_core.people.users.model import Registration
 from support.api import PASSWORD, Api, Caller, data_of, error_of, opened_api
@@ -660,6 +662,23 @@ async def test_provider_away_leaves_the_login_by_password(tmp_path: Path, stub: 
         error_of(await api.client.get(OIDC), 503, "provider_unavailable")
         body = {"username": "ada", "password": PASSWORD}
         data_of(await api.client.post("/console/session", json=body))
+
+
+async def test_provider_certificate_of_the_offices_authority_is_verified(tmp_path: Path) -> None:
+    known, unknown = trustme.CA(), trustme.CA()
+    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    known.issue_cert("127.0.0.1").configure_cert(tls)
+    with oidc_stub("/realms/office", tls=tls) as stub:
+        for name, authority in {"known": known, "unknown": unknown}.items():
+            file = tmp_path / f"{name}.pem"
+            authority.cert_pem.write_to_path(str(file))
+            settings = settings_of(stub, OIDC_CA=str(file))
+            async with opened_api(tmp_path / name, **settings) as api:
+                await api.account("ada")
+                if authority is known:
+                    assert await Browser(api, stub).signs_in() == ""
+                else:
+                    error_of(await api.client.get(OIDC), 503, "provider_unavailable")
 
 
 async def test_provider_that_is_slow_ends_after_five_seconds(
