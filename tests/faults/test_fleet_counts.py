@@ -33,7 +33,7 @@ from support.command_line import PROGRAM, output_of, without_settings
 from support.phone_records import a_deployment, a_phone
 from support.polling import until
 from support.postgres import new_database
-from support.records import a_mac
+from support.records import a_mac, a_user
 from support.scale import note, rounds
 
 PHONES, TIMES = rounds((100, 30), (5000, 1))
@@ -103,6 +103,7 @@ class Fleet:
     async def fill(self, served: Served) -> None:
         """Phones with a deployment each, and their files as they are on the server."""
         async with served.direct() as direct, direct.database.write() as tx:
+            await tx.users.add(a_user(901))  # the owner of what is on the phones
             for number in self.numbers:
                 kind, mac = planted(number), a_mac(number)
                 ip = None if kind == "no address" else host(number)

@@ -443,9 +443,6 @@ HELPDESK = {
         POST /vendor-kem
         PUT /vendor-kem/{uuid}
         DELETE /vendor-kem/{uuid}
-        POST /vendor-services
-        PUT /vendor-services/{uuid}
-        DELETE /vendor-services/{uuid}
         PUT /vendor-phones/{mac}
         DELETE /vendor-phones/{mac}
         GET /personal-directory/{user_uuid}
@@ -453,7 +450,8 @@ HELPDESK = {
         GET /vendor-users/by-user/{user_uuid}
         GET /audit
         GET /history/phones
-    """),
+    """)
+    | {one.name for kind in STANDARD for one in documented(kind) if one.rule != "account"},
 }
 """What the right helpdesk gives, of the routes that are not for every account. ``in scope`` are
 those at phones in its scope, ``hidden`` those whose records do not exist for others."""

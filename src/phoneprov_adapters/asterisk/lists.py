@@ -37,6 +37,7 @@ the Call-ID of the registration, and ``RegExpire``, its end in seconds since 197
 
 import asyncio
 import re
+from typing import Annotated
 
 from msgspec import Struct
 
@@ -47,6 +48,7 @@ from phoneprov_core.features.fleet.watch import Registered, Registrations
 from phoneprov_core.features.lines.model import ExchangeLines
 from phoneprov_core.inventory.phones.model import Phone, speaks_sip
 from phoneprov_core.kernel.errors import PhoneprovError, Refused
+from phoneprov_core.kernel.fields import SECRET, Redacted
 from phoneprov_core.kernel.values import address_of, known_mac, same_address
 from phoneprov_core.switching.devices.names import device_name, mac_of_device
 from phoneprov_core.switching.devices.ports import Calls
@@ -255,12 +257,12 @@ class Contact(Struct, frozen=True):
         return host_of(self.uri)
 
 
-class Endpoint(Struct, frozen=True):
+class Endpoint(Redacted, frozen=True):
     """An endpoint as Asterisk shows it."""
 
     aors: frozenset[str] = frozenset()
     contacts: tuple[Contact, ...] = ()
-    variables: str = ""
+    variables: Annotated[str, SECRET] = ""
 
     def at(self, address: str) -> tuple[Contact, ...]:
         """The contacts of the phone at this address; the contact that expires last is first."""

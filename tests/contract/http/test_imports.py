@@ -189,7 +189,8 @@ async def test_import_of_templates_and_profiles_that_name_them(admin: Caller, ad
             result = data_of(await admin.post(f"/imports/{kind}", {"csv": csv}))
             assert result[outcome] == rows, result
 
-    (desk, own) = (await admin.get("/phone-profiles", user_uuid=ada.uuid)).json()["data"]
+    found = (await admin.get("/phone-profiles", user_uuid=ada.uuid)).json()["data"]
+    (desk, own) = sorted(found, key=lambda one: str(one["name"]))
     assert (desk["template"], desk["values"]) == ("office", {"vlan": "12"})
     assert (own["cnf_xml"], own["user_uuid"]) == ("<device/>", ada.uuid)
 

@@ -83,7 +83,7 @@ def mac(number: int) -> str:
     return f"00:1B:D4:20:{number >> 8:02X}:{number & 255:02X}"
 
 
-_STATES = dict(enumerate(FleetState, 1))
+_STATES = dict(enumerate((one for one in FleetState if one is not FleetState.USER_INACTIVE), 1))
 _CHANGED = FleetState.FILE_CHANGED
 _OTHER_MODEL = "CP-6945"
 _LOAD, _OLD_LOAD = "SCCP45.9-4-2SR3-1S", "SCCP45.9-3-1SR4-1S"

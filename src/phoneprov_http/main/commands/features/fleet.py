@@ -76,7 +76,7 @@ def _show_numbers(numbers: Fleet, *, as_json: bool) -> None:
 @click.option("--location", help="Only the phones at this location, and within it.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one object for each desk.")
 def drill(*, location: str | None, as_json: bool) -> None:
-    """Ask Asterisk what an emergency call from each desk would present now.
+    """Ask Asterisk what emergency calls would present.
 
     The calls run through the dialplan up to the trunk and reach none. Each result is recorded with
     the phone. Exits with 1 when a call presents something else than the record, when Asterisk does
