@@ -36,9 +36,9 @@ from support.rehearsed import (
     office_in,
     real_phones,
 )
-from support.scale import note, random_choices, rounds
+from support.scale import long_only, note, random_choices, rounds
 
-PLANS, MOST, AT_ONCE = rounds((2, 40, 10), (20, 2000, 25))
+PLANS, MOST, AT_ONCE = rounds((1, 40, 10), (20, 2000, 25))
 FLOOR = {"location": "floor 3"}
 
 
@@ -170,6 +170,7 @@ async def test_planned_batch_is_rehearsed_at_its_time(office: Office) -> None:
     assert rehearsal.seconds < 30
 
 
+@long_only
 async def test_way_back_is_rehearsed(tmp_path: Path) -> None:
     """The way back to a moment, after more deployments than a twin has otherwise."""
     phones = real_phones(random.Random(1), 3)
