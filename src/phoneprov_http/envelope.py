@@ -1,6 +1,7 @@
 """The form of every response: the envelope, its messages, and lists of any length."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import suppress
 from typing import Annotated, Any, Generic, TypeAlias, TypeVar, cast
 
 import msgspec
@@ -9,7 +10,7 @@ from litestar.response.base import ASGIResponse
 from litestar.response.streaming import ASGIStreamingResponse
 from msgspec import UNSET, Struct, UnsetType
 
-from phoneprov_core.kernel.errors import Problem
+from phoneprov_core.kernel.errors import Problem, Unavailable
 from phoneprov_core.kernel.fields import schema
 from phoneprov_core.kernel.paging import Limit, Listing, Offset
 
@@ -118,6 +119,14 @@ def record(message: str, data: T) -> Envelope[T]:
 def done(message: str) -> Done:
     """A success without data."""
     return Envelope(True, message, None, _NO_METADATA)
+
+
+async def read_after(phones: Awaitable[list[str]] | None) -> list[str]:
+    """The phones that a stored change concerns; none if the database is away by now: the change is
+    stored all the same, and an error would say that it is not."""
+    with suppress(Unavailable):
+        return [] if phones is None else await phones
+    return []
 
 
 def shown_on(phones: list[str], message: str, data: T) -> Shown[T]:

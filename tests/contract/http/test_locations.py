@@ -8,6 +8,8 @@ from urllib.parse import parse_qsl
 import pytest
 
 from phoneprov_core.features.desks.records import DeskUse
+from phoneprov_core.inventory.locations import Locations
+from phoneprov_core.kernel.errors import Unavailable
 from support.api import Api, Caller, data_of, error_of, opened_api
 from support.records import moment
 
@@ -202,3 +204,19 @@ async def test_endpoint_has_the_values_of_the_phone_of_its_user(
     assert ("set_var", "PHONEPROV_PLACE=Leipzig") in options
     lines = [f"[{named}]", "type = endpoint", *(f"{name} = {value}" for name, value in options)]
     assert section.startswith("\n".join([*lines, "", ""]))
+
+
+async def test_change_that_is_stored_is_answered_although_the_database_is_away_then(
+    admin: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def away(*_: Any) -> list[str]:
+        raise Unavailable("The database cannot be used right now; try again later.")
+
+    data_of(await admin.post("/phones", {"mac": mac(1), "location": "Berlin"}), 201)
+    monkeypatch.setattr(Locations, "moved", away)
+    monkeypatch.setattr(Locations, "showing", away)
+
+    moved = data_of(await admin.put(f"/phones/{mac(1)}", {"location": "Leipzig"}))
+    made = data_of(await admin.post("/locations", {"name": "Leipzig"}), 201)
+
+    assert (moved["location"], made["name"]) == ("Leipzig", "Leipzig")

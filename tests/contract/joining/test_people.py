@@ -308,6 +308,17 @@ async def test_join_is_undone_as_one(people: People) -> None:
     assert (again["written"], steps(again)) == (False, {"person": "unchanged"})
 
 
+async def test_join_of_an_account_that_was_used_is_not_undone(people: People) -> None:
+    moved = await people.join(person("grace", block=BLOCK, template="office", mac=MAC))
+    await people.office.phone().log_in("grace", moved["people"][0]["pin"])
+
+    undone = await people.undo(moved["act"])
+
+    assert steps(undone) == {"account": "kept"}
+    assert await people.numbers("grace") == ["300"]
+    assert b"<user>grace</user>" in people.office.on_phone()
+
+
 async def test_leave_is_undone_as_one(people: People) -> None:
     await people.join(person("grace", block=BLOCK, template="office", mac=MAC))
     default = (await people.office.desk())["default_profile_uuid"]

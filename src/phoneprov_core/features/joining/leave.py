@@ -280,8 +280,12 @@ class _Back:
     values: dict[str, Any]
 
     async def of_join(self, user: User | None) -> tuple[list[ActStep], tuple[Phone, ...]]:
-        """Delete what the join created, unless another person has it now."""
+        """Delete what the join created, unless another person has it now. An account that was
+        used since stays whole."""
         values, steps = self.values, list[ActStep]()
+        if user is not None and (user.last_login_at or await self.tx.desks.of(user=user.uuid)):
+            text = f"{user.username} has logged in since: the account and what it got stay."
+            return [ActStep("account", "kept", text)], ()
         desks = []
         if mac := values.get("mac"):
             desks = [(mac, values.get("profile_uuid"), values.get("default_before"))]

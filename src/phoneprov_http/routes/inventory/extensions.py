@@ -11,7 +11,7 @@ from phoneprov_core.inventory.extensions import (
 )
 from phoneprov_core.inventory.links import CreateLink, FullLink, LinkedExtension, LinkedUser, Links
 from phoneprov_core.kernel.errors import AlreadyExists, InUse, NotFound
-from phoneprov_http.envelope import Envelope, Listed, Shown, listed, record, shown_on
+from phoneprov_http.envelope import Envelope, Listed, Shown, listed, read_after, record, shown_on
 from phoneprov_http.routes.handlers import (
     ApiRequest,
     Body,
@@ -60,7 +60,7 @@ def extension_routes(extensions: Extensions, lines: Lines) -> Routes:
         those of its users, which show the line after their next restart."""
         phones = await lines.showing_any(request.user, uuid)
         extension = await extensions.update(request.user, uuid, data)
-        phones = phones or await lines.showing_any(request.user, uuid)
+        phones = phones or await read_after(lines.showing_any(request.user, uuid))
         return shown_on(phones, "Extension updated", without_password(extension))
 
     @routes.delete("/extensions/{uuid:str}", raises=[InUse])
@@ -105,15 +105,15 @@ def user_extension_routes(links: Links, lines: Lines) -> Routes:
         """Link an extension to a user. Both may have many links. No phone is restarted:
         `metadata.phones` are those that show the line after their next restart."""
         link = await links.create(request.user, data)
-        phones = await lines.showing(request.user, link.user_uuid, link.extension_uuid)
-        return shown_on(phones, "User linked to extension", link)
+        showing = lines.showing(request.user, link.user_uuid, link.extension_uuid)
+        return shown_on(await read_after(showing), "User linked to extension", link)
 
     @routes.delete("/user-extensions/{uuid:str}")
     async def delete_link(request: ApiRequest, uuid: Uuid) -> Shown[None]:
         """Delete a link. The user and the extension stay. No phone is restarted: `metadata.phones`
         are those that show the line until their next restart."""
         link = await links.delete(request.user, uuid)
-        phones = await lines.showing(request.user, link.user_uuid, link.extension_uuid)
-        return shown_on(phones, "Link deleted", None)
+        showing = lines.showing(request.user, link.user_uuid, link.extension_uuid)
+        return shown_on(await read_after(showing), "Link deleted", None)
 
     return routes

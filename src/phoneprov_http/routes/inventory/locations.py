@@ -2,7 +2,7 @@
 
 from phoneprov_core.inventory.locations import CreateLocation, Location, LocationPatch, Locations
 from phoneprov_core.kernel.errors import AlreadyExists
-from phoneprov_http.envelope import Envelope, Listed, Shown, listed, record, shown_on
+from phoneprov_http.envelope import Envelope, Listed, Shown, listed, read_after, record, shown_on
 from phoneprov_http.routes.handlers import ApiRequest, Body, Routes, Uuid, level_0
 
 
@@ -25,7 +25,7 @@ def location_routes(locations: Locations) -> Routes:
         """Create a location. No phone is restarted: `metadata.phones` are those that have its
         values after their next registration."""
         made = await locations.create(request.user, data)
-        phones = await locations.showing(request.user, None, made)
+        phones = await read_after(locations.showing(request.user, None, made))
         return shown_on(phones, "Location created", made)
 
     @routes.put("/locations/{uuid:str}", raises=[AlreadyExists])
@@ -36,7 +36,7 @@ def location_routes(locations: Locations) -> Routes:
         restarted: `metadata.phones` are those that have other values after their next
         registration."""
         before, after = await locations.update(request.user, uuid, data)
-        phones = await locations.showing(request.user, before, after)
+        phones = await read_after(locations.showing(request.user, before, after))
         return shown_on(phones, "Location updated", after)
 
     @routes.delete("/locations/{uuid:str}")
@@ -44,7 +44,7 @@ def location_routes(locations: Locations) -> Routes:
         """Delete a location. Phones keep their location, a text. No phone is restarted:
         `metadata.phones` are those that have other values after their next registration."""
         deleted = await locations.delete(request.user, uuid)
-        phones = await locations.showing(request.user, deleted, None)
+        phones = await read_after(locations.showing(request.user, deleted, None))
         return shown_on(phones, "Location deleted", None)
 
     return routes

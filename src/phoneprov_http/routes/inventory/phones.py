@@ -22,6 +22,7 @@ from phoneprov_http.envelope import (
     Shown,
     done,
     listed,
+    read_after,
     record,
     shown_on,
 )
@@ -69,8 +70,8 @@ def phone_routes(phones: Phones, locations: Locations, shared_write: Guard) -> R
         values after its next registration."""
         before = None if data.location is UNSET else await phones.get(request.user, mac)
         after = await phones.update(request.user, mac, data)
-        moved = await locations.moved(request.user, before, after) if before else []
-        return shown_on(moved, "Phone updated", after)
+        moved = locations.moved(request.user, before, after) if before else None
+        return shown_on(await read_after(moved), "Phone updated", after)
 
     @routes.delete("/phones/{mac:str}", raises=[PhoneBusy])
     async def delete_phone(request: ApiRequest, mac: Mac) -> Done:

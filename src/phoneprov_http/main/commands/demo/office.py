@@ -266,7 +266,7 @@ async def _batches(
 ) -> None:
     """A restart of each of two floors."""
     for place in _LOCATIONS[1:3]:
-        order = CreateBatch(action="restart", location=place, at_once=50, per_minute=600)
+        order = CreateBatch(action="restart", location=place, at_once=50)
         await use_cases.batches.start(actor, order)
         ended = asyncio.ensure_future(background.done())
         while not ended.done() or watch.watched:
