@@ -243,9 +243,8 @@ class UndoAct:
             raise NotFound("There is no such act, or its audit entries are no longer kept.")
 
         async def write(
-            tx: JoiningTransaction, parts: Parts, act: str, at: int, one: _Undo
+            tx: JoiningTransaction, parts: Parts, _act: str, _at: int, one: _Undo
         ) -> Written:
-            del act, at
             username, uuid = one.values["username"], one.values["user_uuid"]
             user = await tx.users.find(uuid)
             undone = await tx.audit.newest(
@@ -260,10 +259,13 @@ class UndoAct:
                 steps, phones = await back.of_join(user)
             else:
                 steps, phones = await back.of_leave(user)
-            verb = one.action.removeprefix("person.")
-            values = {"username": username, "user_uuid": uuid}
-            tx.trail.note(event(request.act, f"{verb}_undone", values))
-            remaining = user and user.uuid if one.action == "person.left" else None
+            has_changed = any(step.outcome == "done" for step in steps)
+            if has_changed:
+                verb = one.action.removeprefix("person.")
+                values = {"username": username, "user_uuid": uuid}
+                tx.trail.note(event(request.act, f"{verb}_undone", values))
+            is_deleted = user is None or (has_changed and one.action == "person.joined")
+            remaining = None if is_deleted else uuid
             return Written(MovedPerson(username, remaining, None, None, tuple(steps)), phones)
 
         moved = await self.acts(actor, people, write, dry_run=request.dry_run)
