@@ -16,8 +16,8 @@ import pytest
 import pytest_asyncio
 from msgspec.structs import replace
 
-from asterisk.check_lines import PIN, TOKEN, DeskPhone, Office, block, mac_of
-from asterisk.exchange import ROOT, SECONDS, SECRET, USER, Sipp, running
+from asterisk.check_lines import PIN, TOKEN, DeskPhone, Office, block, mac_of, service_of_exchange
+from asterisk.exchange import ROOT, SECONDS, Sipp, running
 from faults.served import Served
 from phoneprov_core.switching.devices.names import device_name
 from support.api import data_of
@@ -235,22 +235,13 @@ class Desks(Office):
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """The service, not yet started."""
-    made = Served(
+    with service_of_exchange(
         tmp_path_factory.mktemp("office"),
-        PHONEPROV_ASTERISK_TOKEN=TOKEN,
         PHONEPROV_ASTERISK_PJSIP="on",
-        PHONEPROV_UPLOADER="served",
-        PHONEPROV_PHONE_NETWORKS="127.0.0.0/8",
-        PHONEPROV_RESTART="ami",
-        PHONEPROV_AMI_HOST="127.0.0.1",
-        PHONEPROV_AMI_USER=USER,
-        PHONEPROV_AMI_SECRET=SECRET,
         PHONEPROV_CONFIRM_TIMEOUT="5",
         PHONEPROV_DESK_HOURS="1",
-        PHONEPROV_SWITCHES_PER_PHONE="0",
-    )
-    yield made
-    made.close()
+    ) as made:
+        yield made
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

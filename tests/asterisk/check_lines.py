@@ -5,6 +5,7 @@ import asyncio
 import re
 import time
 from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -156,13 +157,12 @@ class Office:
         return ringing
 
 
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """The service, not yet started."""
+@contextmanager
+def service_of_exchange(folder: Path, **settings: str) -> Iterator[Served]:
+    """The service that an exchange and its phones use, not yet started."""
     made = Served(
-        tmp_path_factory.mktemp("office"),
+        folder,
         PHONEPROV_ASTERISK_TOKEN=TOKEN,
-        PHONEPROV_ASTERISK_LANGUAGES="en_GB",
         PHONEPROV_UPLOADER="served",
         PHONEPROV_PHONE_NETWORKS="127.0.0.0/8",
         PHONEPROV_RESTART="ami",
@@ -171,8 +171,19 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         PHONEPROV_AMI_SECRET=SECRET,
         PHONEPROV_SWITCHES_PER_PHONE="0",
     )
-    yield made
-    made.close()
+    made.environment |= settings
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The service, not yet started."""
+    folder = tmp_path_factory.mktemp("office")
+    with service_of_exchange(folder, PHONEPROV_ASTERISK_LANGUAGES="en_GB") as made:
+        yield made
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

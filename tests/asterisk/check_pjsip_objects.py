@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from asterisk.check_lines import PLACE, PRESENTED, TOKEN, Office, block, mac_of
+from asterisk.check_lines import PLACE, PRESENTED, TOKEN, Office, block, mac_of, service_of_exchange
 from asterisk.exchange import SECONDS, SECRET, USER, Sipp, running
 from faults.served import Served
 from phoneprov_adapters.asterisk.connection import ManagerConnection
@@ -31,22 +31,13 @@ PASSWORD = "s1p&secret=1%41"
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """The service, not yet started."""
-    made = Served(
+    with service_of_exchange(
         tmp_path_factory.mktemp("office"),
-        PHONEPROV_ASTERISK_TOKEN=TOKEN,
         PHONEPROV_ASTERISK_PJSIP="on",
         PHONEPROV_ASTERISK_LANGUAGES="en,de",
-        PHONEPROV_UPLOADER="served",
-        PHONEPROV_PHONE_NETWORKS="127.0.0.0/8",
-        PHONEPROV_RESTART="ami",
-        PHONEPROV_AMI_HOST="127.0.0.1",
-        PHONEPROV_AMI_USER=USER,
-        PHONEPROV_AMI_SECRET=SECRET,
         PHONEPROV_CONFIRM_TIMEOUT="10",
-        PHONEPROV_SWITCHES_PER_PHONE="0",
-    )
-    yield made
-    made.close()
+    ) as made:
+        yield made
 
 
 class SipOffice(Office):

@@ -103,7 +103,7 @@ class _Twin:
 
     async def run(self, rows: Iterable[Any], calls_of: Any) -> Rehearsal:
         await self.database.fill(rows)
-        await self._set_the_stage(calls_of())
+        await self._add_phones(calls_of())
         # A token that may only read may rehearse: nothing but the twin is changed.
         actor = replace(self.scene.actor, read_only=False)
         batch = await self.container.batches().start(actor, self.scene.new)
@@ -129,7 +129,7 @@ class _Twin:
             batch = await self._find(batch.uuid)
         return batch
 
-    async def _set_the_stage(self, calls: dict[str, tuple[Any, ...]]) -> None:
+    async def _add_phones(self, calls: dict[str, tuple[Any, ...]]) -> None:
         """Give each phone its expected behaviour."""
         settings, now = self.scene.settings, self.scene.now
         is_own_server = settings.uploader == "ftp" and not settings.ftp_host
