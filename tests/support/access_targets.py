@@ -56,9 +56,11 @@ async def a_leaver(rig: Rig, _: str, target: dict[str, str]) -> Body:
 
 async def an_act(rig: Rig) -> dict[str, str]:
     """A join that can be undone."""
-    act = identifier(rig.number())
-    values = {"username": "gone", "user_uuid": identifier(rig.number())}
+    act, number = identifier(rig.number()), rig.number()
+    joiner = a_user(number, last_login_at=None)
+    values = {"username": joiner.username, "user_uuid": joiner.uuid}
     async with rig.api.database.write(by=SYSTEM_ACTOR) as tx:
+        await tx.users.add(joiner)
         tx.trail.note(event(act, "joined", values))
     return {"act": act}
 
