@@ -13,7 +13,7 @@ globalThis.addEventListener = () => {};
 const load = (name) => import(new URL(name, STATIC).href);
 
 test("csv_text_with_quotes_and_lines_is_read_back", async () => {
-  const { csvOf, recordsOf } = await load("elements/csv.js");
+  const { csvOf, recordsOf } = await load("tables.js");
   const rows = [["mac", "name"], ["1", 'a "quoted", name'], ["2", "two\nlines"], ["3", "+44 20"]];
   const read = recordsOf(csvOf(rows));
   assert.deepEqual(read.map(({ cells }) => cells), rows);
@@ -37,7 +37,7 @@ test("exported_list_has_the_fields_of_its_table", async () => {
 });
 
 test("csv_formula_gets_an_apostrophe", async () => {
-  const { csvOf } = await load("elements/csv.js");
+  const { csvOf } = await load("tables.js");
   const safe = {
     "=1+1": "'=1+1",
     "-x": "'-x",
@@ -60,7 +60,7 @@ test("csv_formula_gets_an_apostrophe", async () => {
 });
 
 test("encoding_of_a_file_is_sure_or_asked_for", async () => {
-  const { decoded, encodingOf } = await load("views/encodings.js");
+  const { decoded, encodingOf } = await load("views/import.js");
   const bytes = (...all) => new Uint8Array(all).buffer;
   const utf8 = new TextEncoder().encode("Bröd").buffer;
   assert.deepEqual(encodingOf(utf8), { encoding: "utf-8", isSure: true });
@@ -72,7 +72,7 @@ test("encoding_of_a_file_is_sure_or_asked_for", async () => {
 });
 
 test("highlighted_lines_keep_their_text_and_comments_go_on", async () => {
-  const { highlighted } = await load("elements/highlight.js");
+  const { highlighted } = await load("elements/code.js");
   const lines = ['<a b="c">x &amp; y</a>', "<!-- one", "two --> <d/>"];
   const pieces = highlighted(lines, 0, 3);
   assert.deepEqual(pieces.map((line) => line.map(([, text]) => text).join("")), lines);
@@ -81,14 +81,14 @@ test("highlighted_lines_keep_their_text_and_comments_go_on", async () => {
 });
 
 test("difference_of_two_texts_shows_both_sides", async () => {
-  const { linesOf } = await load("views/line-diff.js");
+  const { linesOf } = await load("elements/code.js");
   assert.equal(linesOf("a\nb\nc", "a\nB\nc"), "@@ -1 +1 @@\n a\n-b\n+B\n c");
   assert.equal(linesOf("same", "same"), "");
   assert.match(linesOf("a", "a\nb"), /\+b/);
 });
 
 test("signed_configuration_is_known_by_its_name", async () => {
-  const { isSigned, signedHint } = await load("views/signed.js");
+  const { isSigned, signedHint } = await load("views/shared.js");
   const signed = ["SEP001BD4123456.cnf.xml.sgn", "sep001bd4123456.cnf.xml.enc.sgn", "XMLDefault.cnf.xml.sgn"];
   const others = ["SEP001BD4123456.cnf.xml", "CTLSEP001BD4123456.tlv", "DSP69xx.0-0-0-4.zz.sgn"];
   assert.deepEqual(signed.map(isSigned), [true, true, true]);
@@ -97,7 +97,7 @@ test("signed_configuration_is_known_by_its_name", async () => {
 });
 
 test("list_of_macs_is_split_at_any_separator_and_checked", async () => {
-  const { listed } = await load("elements/controls.js");
+  const { listed } = await load("elements/forms.js");
   assert.deepEqual(listed("a, b\nc;d\te\n\n"), ["a", "b", "c", "d", "e"]);
 });
 
@@ -109,7 +109,7 @@ test("every_field_of_a_form_has_a_label", async () => {
 });
 
 test("label_of_a_field_is_in_words", async () => {
-  const { labelOf } = await load("labels.js");
+  const { labelOf } = await load("texts/frame.js");
   assert.equal(labelOf("first_name"), "First name");
   assert.equal(labelOf("some_new_field"), "Some new field");
   assert.equal(labelOf("deployment_uuid"), "Deployment");
@@ -168,7 +168,7 @@ const deployment = (more) => ({
 });
 
 test("last_change_that_failed_or_was_not_seen_is_said_first", async () => {
-  const { lastChange } = await load("views/on-phone.js");
+  const { lastChange } = await load("views/phone.js");
   const current = deployment({});
   const said = (last) => lastChange({ current, last })?.meaning;
   assert.equal(said(current), undefined);
@@ -185,7 +185,7 @@ test("last_change_that_failed_or_was_not_seen_is_said_first", async () => {
 });
 
 test("problem_of_a_deployment_is_its_message_then_its_restart_then_its_watch", async () => {
-  const { isOver, problemOf } = await load("views/deployment.js");
+  const { isOver, problemOf } = await load("views/shared.js");
   assert.equal(problemOf(deployment({})), "");
   assert.equal(problemOf(deployment({ outcome: "failed", message: "FTP failed" })), "FTP failed");
   assert.equal(problemOf(deployment({ message: "No user is logged in." })), "");
@@ -196,7 +196,7 @@ test("problem_of_a_deployment_is_its_message_then_its_restart_then_its_watch", a
 });
 
 test("rollback_gives_back_the_newest_other_configuration", async () => {
-  const { comesBack } = await load("views/roll-back.js");
+  const { comesBack } = await load("views/phone-parts.js");
   const history = [
     deployment({ uuid: "5", place: null, outcome: "failed", revision: 9 }),
     deployment({ uuid: "4", revision: 2, sha256: "b" }),
@@ -220,7 +220,7 @@ test("wrong_rows_of_an_import_come_first_then_changes", async () => {
 });
 
 test("reasons_of_a_batch_are_counted_the_most_frequent_first", async () => {
-  const { reasonsOf } = await load("views/batch.js");
+  const { reasonsOf } = await load("views/batches.js");
   const phones = ["busy", "away", "", "away", null].map((message) => ({ message }));
   const [, list] = reasonsOf(phones);
   assert.deepEqual(all("li", list).map(({ text }) => text), ["2away", "1busy"]);
@@ -240,7 +240,7 @@ test("pasted_list_names_what_is_no_mac", async () => {
 });
 
 test("unified_diff_becomes_two_columns", async () => {
-  const { pairs } = await load("elements/side-by-side.js");
+  const { pairs } = await load("elements/code.js");
   const lines = pairs("--- a\n+++ b\n@@ -2,2 +2,3 @@\n same\n-old\n+new\n+more\n@@ -9 +10 @@\n-gone\n");
   assert.deepEqual(lines.map(({ kind, old, new: fresh }) => [kind, old, fresh]), [
     ["same", [2, "same"], [2, "same"]],
@@ -252,7 +252,7 @@ test("unified_diff_becomes_two_columns", async () => {
 });
 
 test("plan_shows_groups_with_their_lines_and_phones", async () => {
-  const { planned } = await load("views/plan.js");
+  const { planned } = await load("views/batches.js");
   const groups = [{ count: 30, macs: ["00:1B:D4:00:00:01"], diff: "-<a>1</a>\n+<a>2</a>\n" }];
   const problems = [{ count: 1, macs: ["00:1B:D4:00:00:02"], message: "phone_ip is not known" }];
   const notes = [{ count: 2, macs: ["00:1B:D4:00:00:03"], message: "The login has ended." }];
@@ -264,7 +264,7 @@ test("plan_shows_groups_with_their_lines_and_phones", async () => {
 });
 
 test("rehearsal_shows_outcomes_failures_with_their_evidence_and_the_time_of_the_records", async () => {
-  const { rehearsed } = await load("views/plan.js");
+  const { rehearsed } = await load("views/batches.js");
   const failed = "00:1B:D4:00:00:01", unknown = "00:1B:D4:00:00:02";
   const shown = rehearsed({
     as_of: "2026-03-02T08:15:00.000Z", phones: 3, seconds: 75, undone: 1,
@@ -300,7 +300,7 @@ test("record_of_an_audit_entry_leads_to_its_page", async () => {
 });
 
 test("problem_of_a_configuration_stands_at_its_line", async () => {
-  const { located } = await load("views/profile.js");
+  const { located } = await load("views/profiles.js");
   assert.deepEqual(located({ field: "cnf_xml", message: "is wrong at line 62, column 7." }), {
     severity: "error", line: 62, column: 7, code: "", message: "is wrong at line 62, column 7.",
   });
@@ -308,7 +308,7 @@ test("problem_of_a_configuration_stands_at_its_line", async () => {
 });
 
 test("pages_of_the_documentation_become_elements", async () => {
-  const { cellsOf, markdown } = await load("elements/markdown.js");
+  const { cellsOf, markdown } = await load("views/help.js");
   const { leadsTo } = await load("views/help.js");
   const page = "how-to/switch-a-floor";
   assert.equal(leadsTo(page, "asterisk.md#ami"), "#/help/how-to/asterisk?at=ami");
@@ -343,7 +343,7 @@ test("forms_made_in_a_dialog_are_its_own", async () => {
 });
 
 test("batch_with_failures_is_not_shown_as_a_success", async () => {
-  const { profileOf, stateOf } = await load("views/batches.js");
+  const { profileOf, stateOf } = await load("views/shared.js");
   assert.equal(profileOf({ action: "restart", profile_name: null }), "");
   const shown = (state, failed, unknown = 0) => {
     const made = stateOf({ state, phones: { failed, unknown } });
@@ -375,7 +375,7 @@ test("previews_while_typing_keep_to_the_limit_of_callers_without_level_0", async
   };
   const refused = { success: false, message: "Too often.", data: null, error: { code: "too_many" } };
   answers.push(Response.json(refused, { status: 429, headers: { "Retry-After": "300" } }));
-  const { session } = await load("session.js");
+  const { session } = await load("api.js");
   const { previewPart } = await load("views/profile-parts.js");
   const leave = new AbortController();
   let typed = "one";

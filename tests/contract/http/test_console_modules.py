@@ -38,64 +38,58 @@ NOT_CALLED = {
     *(f"/{kind.path}/{{uuid}}" for kind in STANDARD),
     *(f"/{path}" for path in NOT_SHOWN),
 }  # fmt: skip
-# Which module sends each writing request; records.js and its like through record-dialog.js.
+# Which module sends each writing request; records.js and its like through recordDialog.
 WRITTEN_BY = {
-    "about.js": ["PUT /me/password"],
-    "batch.js": ["DELETE /batches/{uuid}"],
-    "contacts.js": [
-        "POST /personal-directory/{userUuid}", "PUT /personal-directory/contact/{uuid}",
-        "DELETE /personal-directory/contact/{uuid}",
+    "account.js": [
+        "PUT /me/password", "DELETE /me/sessions/{uuid}",
+        "DELETE /users/{uuid}/sessions/{session_uuid}", "DELETE /me/identities/{uuid}",
+        "DELETE /users/{uuid}/identities/{identity_uuid}", "POST /me/tokens",
+        "DELETE /me/tokens/{uuid}", "DELETE /users/{uuid}/tokens/{token_uuid}",
+        "PUT /vendor-users/{userUuid}", "DELETE /vendor-users/{userUuid}",
     ],
-    "desk-form.js": ["PUT /phones/{mac}/desk"],
-    "directory.js": [
-        "POST /company-directory", "PUT /company-directory/{uuid}",
-        "DELETE /company-directory/{uuid}",
-    ],
-    "discovered.js": ["POST /discovered-phones/{mac}/adopt"],
-    "earlier.js": ["POST /batches", "POST /batches/plan"],
-    "flags.js": ["PUT /vendor-phones/{mac}", "DELETE /vendor-phones/{mac}"],
+    "batches.js": ["DELETE /batches/{uuid}"],
+    "deployments.js": ["POST /batches", "POST /batches/plan"],
+    "desks.js": ["PUT /phones/{mac}/desk", "POST /phone-profiles/switch"],
+    "discovered.js": ["POST /discovered-phones/{mac}/adopt", "POST /phones/{mac}/replace"],
     "import.js": ["POST /imports/{kind}"],
     "join.js": ["POST /people/join", "POST /people/leave", "POST /people/undo"],
     "new-batch.js": ["POST /batches", "POST /batches/plan", "POST /batches/rehearse"],
-    "people.js": ["POST /users"],
-    "person-parts.js": [
-        "POST /user-perms", "DELETE /user-perms/{userUuid}", "POST /user-extensions",
-        "DELETE /user-extensions/{uuid}", "PUT /users/{uuid}/rights", "DELETE /users/{uuid}/rights",
+    "people.js": [
+        "POST /personal-directory/{userUuid}", "PUT /personal-directory/contact/{uuid}",
+        "DELETE /personal-directory/contact/{uuid}", "POST /company-directory",
+        "PUT /company-directory/{uuid}", "DELETE /company-directory/{uuid}", "POST /users",
     ],
     "person.js": [
-        "PUT /users/{uuid}", "DELETE /users/{uuid}", "PUT /vendor-users/{userUuid}",
-        "DELETE /vendor-users/{userUuid}",
+        "POST /user-perms", "DELETE /user-perms/{userUuid}", "POST /user-extensions",
+        "DELETE /user-extensions/{uuid}", "PUT /users/{uuid}/rights",
+        "DELETE /users/{uuid}/rights", "PUT /users/{uuid}", "DELETE /users/{uuid}",
     ],
-    "phone-parts.js": ["POST /phones/{mac}/desk/logout", "PUT /phones/{mac}/desk"],
+    "phone-parts.js": [
+        "POST /phones/{mac}/desk/logout", "PUT /phones/{mac}/desk", "POST /phones/{mac}/rollback",
+    ],
     "phone.js": ["PUT /phones/{mac}", "DELETE /phones/{mac}"],
     "phones.js": ["POST /phones"],
     "profile-parts.js": ["POST /phone-profiles/switch/preview"],
-    "profile.js": [
+    "profiles.js": [
         "POST /phone-profiles", "PUT /phone-profiles/{uuid}", "DELETE /phone-profiles/{uuid}",
         "POST /phone-profiles/lint",
     ],
     "records.js": [
-        operation
-        for kind in (
-            "extensions", "locations", "permissions", "vendor-kem", *(one.path for one in STANDARD)
-        )
-        if kind not in NOT_SHOWN
-        for operation in (f"POST /{kind}", f"PUT /{kind}/{{uuid}}", f"DELETE /{kind}/{{uuid}}")
+        "PUT /vendor-phones/{mac}", "DELETE /vendor-phones/{mac}",
+        *(
+            operation
+            for kind in (
+                "extensions", "locations", "permissions", "vendor-kem",
+                *(one.path for one in STANDARD),
+            )
+            if kind not in NOT_SHOWN
+            for operation in (f"POST /{kind}", f"PUT /{kind}/{{uuid}}", f"DELETE /{kind}/{{uuid}}")
+        ),
     ],
-    "replace.js": ["POST /phones/{mac}/replace"],
-    "roll-back.js": ["POST /phones/{mac}/rollback"],
-    "sessions.js": [
-        "DELETE /me/sessions/{uuid}", "DELETE /users/{uuid}/sessions/{session_uuid}",
-        "DELETE /me/identities/{uuid}", "DELETE /users/{uuid}/identities/{identity_uuid}",
-    ],
-    "switch.js": ["POST /phone-profiles/switch"],
-    "template.js": [
+    "templates.js": [
         "POST /configuration-templates", "POST /configuration-templates/check",
-        "POST /configuration-templates/{uuid}/render",
-        "PUT /configuration-templates/{uuid}", "DELETE /configuration-templates/{uuid}",
-    ],
-    "tokens.js": [
-        "POST /me/tokens", "DELETE /me/tokens/{uuid}", "DELETE /users/{uuid}/tokens/{token_uuid}",
+        "POST /configuration-templates/{uuid}/render", "PUT /configuration-templates/{uuid}",
+        "DELETE /configuration-templates/{uuid}",
     ],
 }  # fmt: skip
 CALLS = {"POST": ["api.post("], "PUT": ["api.put("], "DELETE": ["api.remove(", " removed("]}

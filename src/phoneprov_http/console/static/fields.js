@@ -1,7 +1,7 @@
 /** The fields of every record, once, as forms show them. */
 
-import { labels } from "./labels.js";
 import { texts } from "./texts.js";
+import { labels } from "./texts/frame.js";
 
 /**
  * @typedef {object} Field

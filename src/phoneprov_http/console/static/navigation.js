@@ -1,12 +1,14 @@
-/** Going to another view, and asking before input is lost. */
+/** The address, the history, and what this browser keeps. */
 
 import { texts } from "./texts.js";
+
+/** @typedef {"phones" | "deployments" | "batches" | "profiles" | "templates" | "people"} ListName */
+
+// Going to another view, and asking before input is lost.
 
 /** What is asked before a view is left: each function says whether something would be lost.
  * @type {Set<() => boolean>} */
 const guards = new Set();
-
-/** @typedef {"phones" | "deployments" | "batches" | "profiles" | "templates" | "people"} ListName */
 
 /** Where the shown page is: the list above it. */
 export const place = { above: /** @type {ListName | null} */ (null) };
@@ -95,3 +97,27 @@ export function keep(name, value) {
 export function kept(name) {
   return history.state?.[name];
 }
+
+// Choices of the operator that this browser keeps: columns and saved filters. No records.
+
+const PREFIX = "phoneprov console ";
+
+export const store = {
+  /** @template T @param {string} key @param {T} otherwise @returns {T} */
+  read(key, otherwise) {
+    try {
+      const text = localStorage.getItem(PREFIX + key);
+      return text === null ? otherwise : JSON.parse(text);
+    } catch {
+      return otherwise; // the browser keeps nothing, or something else wrote it
+    }
+  },
+  /** @param {string} key @param {unknown} value */
+  write(key, value) {
+    try {
+      localStorage.setItem(PREFIX + key, JSON.stringify(value));
+    } catch {
+      // The choice holds until the page is closed.
+    }
+  },
+};

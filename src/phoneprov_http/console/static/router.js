@@ -1,18 +1,16 @@
 /** Views by the part of the address after `#`. A view is loaded when it is first shown. */
 
+import { restored, session } from "./api.js";
 import { fill, h } from "./dom.js";
-import { errorBox } from "./elements/error-box.js";
-import { heading } from "./elements/heading.js";
+import { errorBox, heading } from "./elements/parts.js";
 import { arrive, forgetGuards, keep, kept, mayLeave, place } from "./navigation.js";
-import { session } from "./session.js";
 import { texts } from "./texts.js";
-import { restored } from "./transport.js";
 
 /**
  * @typedef {{element: HTMLElement, signal: AbortSignal, parameters: string[],
  *   query: URLSearchParams}} Place
  * @typedef {(place: Place) => Promise<void> | void} View
- * @typedef {{name: string, pattern: RegExp, load: () => Promise<{view: View}>, isForAll: boolean}} Route
+ * @typedef {{name: string, pattern: RegExp, load: () => Promise<View>, isForAll: boolean}} Route
  */
 
 /** `name` is the link of the navigation that leads here.
@@ -24,38 +22,38 @@ const level0 = (...given) => ({ ...route(...given), isForAll: false });
 export const routes = [
   route("overview", /^\/overview$/, () =>
     session.isAdmin
-      ? import("./views/overview.js")
+      ? import("./views/overview.js").then((views) => views.overviewView)
       : session.isHelpdesk
-        ? import("./views/helpdesk.js")
-        : import("./views/own-overview.js"),
+        ? import("./views/own-overview.js").then((views) => views.helpdeskView)
+        : import("./views/own-overview.js").then((views) => views.ownOverviewView),
   ),
-  route("phones", /^\/phones$/, () => import("./views/phones.js")),
-  route("phones", /^\/phones\/([^/]+)$/, () => import("./views/phone.js")),
-  route("phones", /^\/switch$/, () => import("./views/switch.js")),
-  level0("phones", /^\/history$/, () => import("./views/earlier.js")),
-  level0("phones", /^\/discovered$/, () => import("./views/discovered.js")),
-  route("phones", /^\/(modules|locations)$/, () => import("./views/records.js")),
-  route("phones", /^\/flags$/, () => import("./views/flags.js")),
-  route("deployments", /^\/deployments$/, () => import("./views/deployments.js")),
-  route("deployments", /^\/deployments\/([^/]+)$/, () => import("./views/deployment.js")),
-  level0("desks", /^\/desks$/, () => import("./views/desks.js")),
-  level0("batches", /^\/batches$/, () => import("./views/batches.js")),
-  level0("batches", /^\/batches\/new$/, () => import("./views/new-batch.js")),
-  level0("batches", /^\/batches\/([^/]+)$/, () => import("./views/batch.js")),
-  route("profiles", /^\/profiles$/, () => import("./views/profiles.js")),
-  route("profiles", /^\/profiles\/([^/]+)$/, () => import("./views/profile.js")),
-  level0("profiles", /^\/templates$/, () => import("./views/templates.js")),
-  level0("profiles", /^\/templates\/([^/]+)$/, () => import("./views/template.js")),
-  route("people", /^\/people$/, () => import("./views/people.js")),
-  level0("people", /^\/people\/(join|leave)$/, () => import("./views/join.js")),
-  route("people", /^\/people\/([^/]+)$/, () => import("./views/person.js")),
-  level0("people", /^\/(extensions|permissions)$/, () => import("./views/records.js")),
-  route("people", /^\/(services)$/, () => import("./views/records.js")),
-  level0("people", /^\/import$/, () => import("./views/import.js")),
-  route("directory", /^\/directory$/, () => import("./views/directory.js")),
-  level0("audit", /^\/audit$/, () => import("./views/audit.js")),
-  route("help", /^\/help\/((?:how-to|explanation|reference)\/[\w/-]+)$/, () => import("./views/help.js")),
-  route("account", /^\/about$/, () => import("./views/about.js")),
+  route("phones", /^\/phones$/, () => import("./views/phones.js").then((views) => views.phonesView)),
+  route("phones", /^\/phones\/([^/]+)$/, () => import("./views/phone.js").then((views) => views.phoneView)),
+  route("phones", /^\/switch$/, () => import("./views/desks.js").then((views) => views.switchView)),
+  level0("phones", /^\/history$/, () => import("./views/deployments.js").then((views) => views.earlierView)),
+  level0("phones", /^\/discovered$/, () => import("./views/discovered.js").then((views) => views.discoveredView)),
+  route("phones", /^\/(modules|locations)$/, () => import("./views/records.js").then((views) => views.recordsView)),
+  route("phones", /^\/flags$/, () => import("./views/records.js").then((views) => views.flagsView)),
+  route("deployments", /^\/deployments$/, () => import("./views/deployments.js").then((views) => views.deploymentsView)),
+  route("deployments", /^\/deployments\/([^/]+)$/, () => import("./views/deployments.js").then((views) => views.deploymentView)),
+  level0("desks", /^\/desks$/, () => import("./views/desks.js").then((views) => views.desksView)),
+  level0("batches", /^\/batches$/, () => import("./views/batches.js").then((views) => views.batchesView)),
+  level0("batches", /^\/batches\/new$/, () => import("./views/new-batch.js").then((views) => views.newBatchView)),
+  level0("batches", /^\/batches\/([^/]+)$/, () => import("./views/batches.js").then((views) => views.batchView)),
+  route("profiles", /^\/profiles$/, () => import("./views/profiles.js").then((views) => views.profilesView)),
+  route("profiles", /^\/profiles\/([^/]+)$/, () => import("./views/profiles.js").then((views) => views.profileView)),
+  level0("profiles", /^\/templates$/, () => import("./views/templates.js").then((views) => views.templatesView)),
+  level0("profiles", /^\/templates\/([^/]+)$/, () => import("./views/templates.js").then((views) => views.templateView)),
+  route("people", /^\/people$/, () => import("./views/people.js").then((views) => views.peopleView)),
+  level0("people", /^\/people\/(join|leave)$/, () => import("./views/join.js").then((views) => views.joinView)),
+  route("people", /^\/people\/([^/]+)$/, () => import("./views/person.js").then((views) => views.personView)),
+  level0("people", /^\/(extensions|permissions)$/, () => import("./views/records.js").then((views) => views.recordsView)),
+  route("people", /^\/(services)$/, () => import("./views/records.js").then((views) => views.recordsView)),
+  level0("people", /^\/import$/, () => import("./views/import.js").then((views) => views.importView)),
+  route("directory", /^\/directory$/, () => import("./views/people.js").then((views) => views.directoryView)),
+  level0("audit", /^\/audit$/, () => import("./views/audit.js").then((views) => views.auditView)),
+  route("help", /^\/help\/((?:how-to|explanation|reference)\/[\w/-]+)$/, () => import("./views/help.js").then((views) => views.helpView)),
+  route("account", /^\/about$/, () => import("./views/account.js").then((views) => views.accountView)),
 ];
 
 /**
@@ -138,7 +136,7 @@ function partsOf(match) {
  * @param {string} home
  * @param {{focus: boolean}} options whether the view takes the focus: not when a page is opened
  */
-export async function show(main, home, { focus }) {
+export async function showView(main, home, { focus }) {
   const hash = address(home);
   arrive();
   if (typeof kept("number") !== "number") keep("number", shown.number + 1);
@@ -162,7 +160,7 @@ export async function show(main, home, { focus }) {
     } else if (!found.isForAll && !session.isAdmin) {
       fill(element, ...needsLevel0());
     } else {
-      const { view } = await loaded(found);
+      const view = await loaded(found);
       if (kept("isReloaded")) keep("isReloaded", false);
       if (signal.aborted) return;
       await view({ element, signal, parameters, query: new URLSearchParams(search) });

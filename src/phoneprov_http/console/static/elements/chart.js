@@ -1,9 +1,11 @@
-/** Charts as SVG, each with a table for readers of the screen. */
+/** Numbers and steps as drawings, each with its words. */
 
-import { h, s } from "../dom.js";
-import { count } from "../format.js";
+import { count, duration, h, icon, s } from "../dom.js";
 import { texts } from "../texts.js";
-import { simpleTable } from "./simple-table.js";
+import { inWords } from "../texts/frame.js";
+import { meaningOf, simpleTable } from "./parts.js";
+
+// Charts as SVG, each with a table for readers of the screen.
 
 const MOST_LABELS = 7;
 const HEIGHT = 100;
@@ -105,5 +107,83 @@ export function barList(rows) {
       bar.style.width = `calc(${value / most} * (100% - 3.5rem))`;
       return h("li", {}, bar, h("a", { href }, label), h("span", { className: "number" }, count(value)));
     }),
+  );
+}
+
+// A whole as a bar of its parts: how far a batch is, in which states the phones are.
+
+const PARTS = /** @type {const} */ (["done", "failed", "unknown", "left_out", "running"]);
+
+/**
+ * @param {string} said what the bar says to readers of the screen
+ * @param {[string, number][]} parts the class and the size of each
+ * @param {number} total
+ * @param {boolean} [isLarge]
+ */
+export function stack(said, parts, total, isLarge = false) {
+  const shown = parts.map(([className, size]) => {
+    const part = h("span", { className });
+    part.style.width = `${(size / Math.max(total, 1)) * 100}%`;
+    return part;
+  });
+  const className = isLarge ? "stack large" : "stack";
+  return h("span", { className, role: "img", "aria-label": said, title: said }, ...shown);
+}
+
+/** @param {import("../../types").Batch["phones"]} phones @param {boolean} [isLarge] */
+export function progressBar(phones, isLarge = false) {
+  const parts = PARTS.map((name) => /** @type {[string, number]} */ ([name, phones[name]]));
+  return stack(texts.progressOf(phones), parts, phones.total, isLarge);
+}
+
+// The steps of a deployment and its confirmation, as they happen.
+
+const STEP_NAMES = ["upload", "clear_session", "restart"];
+
+/** @param {import("../../types").Deployment} deployment
+ * @param {string} [shown] a message that stands above the steps already */
+export function stepTimeline(deployment, shown = "") {
+  const done = new Map(deployment.steps.map((step) => [/** @type {string} */ (step.name), step]));
+  const running = deployment.outcome === "running";
+  // A running record has no steps yet; the place is known as soon as the upload is verified.
+  const at = done.size > 0 ? done.size : deployment.place === null ? 0 : 1;
+  const names = done.has("lines") ? [...STEP_NAMES, "lines"] : STEP_NAMES;
+  const items = names.map((name, position) => {
+    const step = done.get(name);
+    if (step) {
+      const isUnknown = step.ok === null || (name === "upload" && deployment.outcome === "unknown");
+      const state = isUnknown ? "unknown" : step.ok ? "done" : "failed";
+      return item(state, texts.steps[name], [inWords(step.message ?? "") === shown ? null : step.message, duration(step.duration_ms)]);
+    }
+    if (running && position < at) return item("done", texts.steps[name], []);
+    if (running && position === at) return item("running", texts.steps[name], []);
+    return item(running ? "waiting" : "skipped", texts.steps[name], []);
+  });
+  const { confirmation, confirmation_message: message } = deployment;
+  const state =
+    { confirmed: "done", pending: "running", not_confirmed: "failed" }[
+      /** @type {"confirmed"} */ (confirmation)
+    ] ?? (running ? "waiting" : "skipped");
+  const said = state === "waiting" ? "" : `: ${texts.confirmations[confirmation]}`;
+  items.push(item(state, texts.confirmation + said, [message]));
+  return h("ol", { className: "timeline" }, ...items);
+}
+
+/** @param {string} state @param {string} title @param {(string | null)[]} details */
+function item(state, title, details) {
+  const word = {
+    done: texts.stepDone,
+    failed: texts.stepFailed,
+    running: texts.stepRunning,
+    waiting: texts.stepWaiting,
+    skipped: texts.stepSkipped,
+    unknown: texts.stepUnknown,
+  }[/** @type {"done"} */ (state)];
+  return h(
+    "li",
+    { className: state },
+    h("span", { className: "state" }, icon(meaningOf(state)), word),
+    h("strong", {}, title),
+    ...details.map((text) => text && h("span", { className: "detail" }, inWords(text))),
   );
 }

@@ -4,9 +4,8 @@
 import { fill, h, update } from "../dom.js";
 import { keep, kept } from "../navigation.js";
 import { texts } from "../texts.js";
-import { errorBox } from "./error-box.js";
-import { cellsOf, emptyLine, fillLine, heading } from "./list-rows.js";
-import { listTools } from "./list-tools.js";
+import { cellsOf, emptyLine, fillLine, heading, listTools } from "./list-parts.js";
+import { errorBox } from "./parts.js";
 
 const PAGE = 200;
 const EXTRA_ROWS = 8;
@@ -66,7 +65,7 @@ export class DataList extends HTMLElement {
   total = 0;
   #active = 0;
   #controller = new AbortController();
-  /** @type {Map<number, import("./list-rows.js").Line<T>>} the rows in the page by their place */
+  /** @type {Map<number, import("./list-parts.js").Line<T>>} the rows in the page by their place */
   #lines = new Map();
   #isWaiting = false;
   #above = spacer();

@@ -1,6 +1,6 @@
 /** Texts of people, extensions, directories, import and audit. */
 
-import { labels } from "../labels.js";
+import { labels } from "./frame.js";
 
 const number = new Intl.NumberFormat();
 

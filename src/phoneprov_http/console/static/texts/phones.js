@@ -1,6 +1,6 @@
 /** Texts of phones, desks and the overview. */
 
-import { labels } from "../labels.js";
+import { labels } from "./frame.js";
 
 const number = new Intl.NumberFormat();
 

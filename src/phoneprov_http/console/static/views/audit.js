@@ -1,24 +1,19 @@
 /** The audit trail, newest first, with names and links in place of UUIDs. */
 
 import { api, withQuery } from "../api.js";
-import { fill, h } from "../dom.js";
-import { errorBox } from "../elements/error-box.js";
-import { heading, help } from "../elements/heading.js";
-import { searchBar } from "../elements/search-bar.js";
-import { sentences, simpleTable } from "../elements/simple-table.js";
-import { EXPORT_PAGE, tableTools } from "../elements/table-tools.js";
-import { moments, when } from "../format.js";
-import { inWords, labelOf } from "../labels.js";
+import { fill, h, momentOf, moments, when } from "../dom.js";
+import { errorBox, heading, help, sentences, simpleTable } from "../elements/parts.js";
+import { EXPORT_PAGE, searchBar, tableTools } from "../elements/search-bar.js";
 import { texts } from "../texts.js";
-import { profileName, username } from "./accounts.js";
-import { momentOf } from "./deployments.js";
+import { inWords, labelOf } from "../texts/frame.js";
 import { changeOf } from "./import.js";
-
-const PAGE = 100;
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+import { profileName, username } from "./shared.js";
 
 /** @typedef {import("../../types").AuditEntry} AuditEntry */
 /** @typedef {{entry: AuditEntry, cells: import("../dom.js").Child[]}} Row */
+
+const PAGE = 100;
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** What can be chosen as the kind of a record. */
 const RESOURCES = [
@@ -41,7 +36,7 @@ const SENTENCES = ["message", "restart", "result"];
 const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
 /** @type {import("../router.js").View} */
-export async function view({ element, query, signal }) {
+export async function auditView({ element, query, signal }) {
   const place = h("div", { className: "rows", "aria-live": "polite" });
   element.classList.add("with-list");
   const tools = tableTools(texts.audit, pages, () => load(true));

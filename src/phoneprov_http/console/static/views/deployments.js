@@ -1,27 +1,66 @@
-/** All deployments, newest first: "what failed last night". */
+/** Changes of phones, one change, and the phones of an earlier moment with the way back. */
 
 import { NEWEST, api, withQuery } from "../api.js";
-import { fill, h } from "../dom.js";
-import { errorBox } from "../elements/error-box.js";
-import { heading, help } from "../elements/heading.js";
-import { searchBar } from "../elements/search-bar.js";
-import { sentences, simpleTable } from "../elements/simple-table.js";
-import { EXPORT_PAGE, tableTools } from "../elements/table-tools.js";
-import { when } from "../format.js";
+import { fill, h, momentOf, update, when } from "../dom.js";
+import { stepTimeline } from "../elements/chart.js";
+import { ask, badge, errorBox, facts, heading, help, sentences, simpleTable } from "../elements/parts.js";
+import { EXPORT_PAGE, searchBar, tableTools } from "../elements/search-bar.js";
+import { go } from "../navigation.js";
 import { texts } from "../texts.js";
-import { phoneNames, username } from "./accounts.js";
-import { batchButton } from "./chosen-phones.js";
-import { outcomeOf, problemOf } from "./deployment.js";
+import { inWords } from "../texts/frame.js";
+import { planned } from "./batches.js";
+import { batchButton, follow, phoneNames, phoneTitle, problemOf, username } from "./shared.js";
+
+/** @typedef {import("../../types").Deployment} Deployment */
+/** @typedef {import("../../types").PastPhone} PastPhone */
+
+// One deployment, followed until its confirmation is known.
+
+/** @type {import("../router.js").View} */
+export async function deploymentView({ element, parameters: [uuid], signal }) {
+  const path = `deployments/${encodeURIComponent(uuid)}`;
+  const { data } = await api.get(path, signal);
+  const [by, names] = await Promise.all([username(data.user_uuid), phoneNames([data.mac], signal)]);
+  const phone = phoneTitle({ mac: data.mac, name: names.get(data.mac) });
+  draw(element, data, phone, by);
+  void follow(path, data, signal, (deployment) => draw(element, deployment, phone, by)).catch(() => {});
+}
+
+/** The outcome in one word: that the phone was not seen again counts more than the upload.
+ * @param {Deployment} deployment */
+export function outcomeOf({ outcome, confirmation }) {
+  const isOpen = outcome === "deployed" && ["pending", "not_confirmed"].includes(confirmation);
+  return isOpen ? badge(confirmation, texts.confirmations) : badge(outcome, texts.outcomes);
+}
+
+/** @param {HTMLElement} element @param {Deployment} deployment @param {string} phone @param {string} by */
+function draw(element, deployment, phone, by) {
+  const { mac, profile_uuid, profile_name, revision, message } = deployment;
+  const isOfStep = deployment.steps.some((step) => step.message === message);
+  update(
+    element,
+    heading(`${texts.actions[deployment.action] ?? deployment.action}: ${phone}`, help("how-to/put-back")),
+    facts([
+      [texts.outcome, badge(deployment.outcome, texts.outcomes)],
+      ...(message && !isOfStep ? [/** @type {[string, string]} */ ([texts.message, inWords(message)])] : []),
+      [texts.phone, h("a", { href: `#/phones/${mac}` }, phone)],
+      [
+        texts.profile,
+        h("a", { href: `#/profiles/${profile_uuid}` }, texts.profileRevision(profile_name, revision)),
+      ],
+      [texts.at, when(deployment.created_at)],
+      [texts.by, by],
+    ]),
+    h("div", { "aria-live": "polite" }, stepTimeline(deployment)),
+  );
+}
+
+// All deployments, newest first: "what failed last night".
 
 const PAGE = 100;
 
-/** @typedef {import("../../types").Deployment} Deployment */
-
-/** A moment of the browser's zone as the API wants it. @param {string} local */
-export const momentOf = (local) => (local ? new Date(local).toISOString() : "");
-
 /** @type {import("../router.js").View} */
-export async function view({ element, query, signal }) {
+export async function deploymentsView({ element, query, signal }) {
   /** @type {(Deployment & {by: string, name: string})[]} */
   let rows = [];
   const place = h("div", { className: "rows", "aria-live": "polite" });
@@ -110,5 +149,112 @@ function table(rows) {
       problemOf(one),
     ]),
     texts.noDeployments,
+  );
+}
+
+// The phones of an earlier moment, and the way back to it.
+
+const PAST_PAGE = 200;
+
+/** @type {import("../router.js").View} */
+export async function earlierView({ element, query, signal }) {
+  /** @type {PastPhone[]} */
+  let rows = [];
+  const place = h("div", { className: "rows", "aria-live": "polite" });
+  const plan = h("div", { "aria-live": "polite" });
+  const more = h("button", { hidden: true, onclick: () => load(false) }, texts.morePhones);
+  const back = h("button", { className: "primary", hidden: true, onclick: () => showPlan() }, texts.planWayBack);
+  const locations = (await api.get(withQuery("phones/counts", { by: "location" }), signal)).data;
+  const search = searchBar(
+    "/history",
+    [
+      { name: "at", label: texts.moment, kind: "datetime-local" },
+      {
+        name: "location",
+        label: texts.location,
+        choices: locations.map((/** @type {any} */ { value }) => value).filter(Boolean).map((/** @type {string} */ one) => [one, one]),
+      },
+    ],
+    query,
+    () => void load(true),
+    { isSearched: false },
+  );
+
+  /** What is sent: the moment and the location of then. */
+  const wanted = () => {
+    const { at, location } = search.values();
+    return { at: momentOf(at), location };
+  };
+
+  let turn = 0;
+  /** The newest request is shown, whichever is answered last. @param {boolean} anew */
+  async function load(anew) {
+    const own = (turn += 1);
+    more.hidden = true;
+    if (anew) fill(plan);
+    const after = anew ? "" : (rows.at(-1)?.mac ?? "");
+    try {
+      /** @type {PastPhone[]} */
+      const found = (await api.get(withQuery("history/phones", { ...wanted(), after, limit: PAST_PAGE }), signal)).data;
+      if (own !== turn) return;
+      rows = anew ? found : [...rows, ...found];
+      more.hidden = found.length < PAST_PAGE;
+      back.hidden = rows.length === 0 || wanted().at === "";
+      fill(place, pastTable(rows));
+    } catch (error) {
+      if (signal.aborted || own !== turn) return;
+      back.hidden = true;
+      fill(place, errorBox(error));
+    }
+  }
+
+  async function showPlan() {
+    const { at, location } = wanted();
+    const order = { action: "switch", as_of: at, ...(location ? { location } : {}) };
+    back.disabled = true;
+    fill(plan, h("p", {}, texts.loading));
+    try {
+      const { data } = await api.post("batches/plan", order, signal);
+      const macs = [...data.groups, ...data.problems, ...data.notes].flatMap((one) => one.macs);
+      const start = h("button", { className: "primary", onclick: () => restore(order, data.changed) }, texts.startWayBack(data.changed));
+      fill(plan, data.changed > 0 && start, ...planned(data, await phoneNames(macs, signal)));
+    } catch (error) {
+      if (!signal.aborted) fill(plan, errorBox(error));
+    } finally {
+      back.disabled = false;
+    }
+  }
+
+  /** @param {Record<string, any>} order @param {number} changed */
+  async function restore(order, changed) {
+    const details = h("p", {}, texts.startBatchHint);
+    if (!(await ask(texts.wayBackQuestion(changed), texts.startBatch, { details }))) return;
+    try {
+      go(`/batches/${(await api.post("batches", order)).data.uuid}`);
+    } catch (error) {
+      fill(plan, errorBox(error));
+    }
+  }
+
+  element.classList.add("with-list");
+  fill(element, heading(texts.earlier, back, help("how-to/bring-a-floor-back")), search.element, plan, place, more);
+  await load(true);
+}
+
+/** @param {PastPhone[]} rows */
+function pastTable(rows) {
+  return simpleTable(
+    texts.earlier,
+    [texts.phone, [texts.location, "wide-only"], texts.profileAndRevision, texts.deskUser, texts.lines, [texts.fleetState, "roomy"], sentences(texts.message)],
+    rows.map((one) => [
+      h("a", { href: `#/phones/${one.mac}`, title: one.mac }, one.name || one.mac),
+      one.location,
+      one.deployment_uuid && h("a", { href: `#/deployments/${one.deployment_uuid}` }, `${one.profile_name}, ${one.revision}`),
+      one.username ?? (one.user_uuid ? texts.deletedAccount : ""),
+      one.lines === null ? texts.notKnown : one.lines.join(", "),
+      one.state ? badge(one.state, texts.states) : "",
+      one.message ?? (one.deployed_at ? when(one.deployed_at) : ""),
+    ]),
+    texts.noPhonesThen,
   );
 }

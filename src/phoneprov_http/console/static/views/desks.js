@@ -1,21 +1,90 @@
-/** The desks: who is logged in where, and the default profile of each phone. */
+/** Desks, the dialog of one, and the switch of a profile at a phone. */
 
-import { api, withQuery } from "../api.js";
-import { fill, h } from "../dom.js";
+import { api, pause, withQuery } from "../api.js";
+import { ago, fill, h, update } from "../dom.js";
+import { stepTimeline } from "../elements/chart.js";
 import { dataList } from "../elements/data-list.js";
-import { heading, help } from "../elements/heading.js";
+import { choices, picker, recordForm } from "../elements/forms.js";
+import { ask, errorBox, facts, heading, help, messageOf } from "../elements/parts.js";
 import { searchBar, yesOrNo } from "../elements/search-bar.js";
-import { ago } from "../format.js";
+import { field } from "../fields.js";
+import { guard } from "../navigation.js";
 import { texts } from "../texts.js";
-import { batchButton } from "./chosen-phones.js";
+import { previewed } from "./profile-parts.js";
+import { batchButton, deployedOn, isOver, phoneChoice, phoneTitle, problemOf } from "./shared.js";
 
 /** @typedef {import("../../types").PhoneSummary} PhoneSummary */
+/** @typedef {{profile_uuid: string, mac: string}} Order */
+
+// The settings of a desk: its default profile and number, and whether users may log in there.
+
+/** What an emergency call from a phone presents, by its location. Only level 0 may ask.
+ * @param {string} path @param {AbortSignal} [signal]
+ * @returns {Promise<{emergency_number?: string, emergency_place?: string}>} */
+export async function emergencyOf(path, signal) {
+  return (await api.get(withQuery(`${path}/lines`, { limit: 1 }), signal)).metadata;
+}
+
+/** Whether users may log in at a phone from now on: it is asked if an emergency call from there would present
+ * the number of a user. @param {string} path @param {string} name */
+async function mayOpen(path, name) {
+  const { emergency_number: number } = await emergencyOf(path);
+  const details = h("p", {}, texts.openHint, " ", h("a", { href: "#/locations" }, texts.locations));
+  return Boolean(number) || ask(texts.openQuestion(name), texts.openDesk, { details });
+}
+
+/** @param {string} path @param {string} name @param {import("../../types").Desk} desk
+ * @param {() => void} changed */
+export async function deskForm(path, name, desk, changed) {
+  const { default_profile_uuid: current } = desk;
+  const profile = picker({
+    label: texts.defaultProfile,
+    none: texts.noDefault,
+    isOptional: true,
+    chosen: current ? `phone-profiles/${current}` : "",
+    path: choices("phone-profiles"),
+    option: (one) => ({ value: one.uuid, text: one.name }),
+  });
+  const number = picker({
+    label: texts.ownNumber,
+    none: texts.noOwnNumber,
+    isOptional: true,
+    chosen: desk.extension_uuid ? `extensions/${desk.extension_uuid}` : "",
+    path: choices("extensions", "extension", { type: "chan_sccp" }),
+    option: (one) => ({ value: one.uuid, text: `${one.extension} ${one.name}` }),
+  });
+  const { form } = recordForm(
+    [field("hotdesk", { kind: "checkbox" })],
+    desk,
+    async (values) =>
+      values.hotdesk && !(await mayOpen(path, name)) ? null : api.put(`${path}/desk`, { ...values, ...changes() }),
+    {
+      changesOnly: true,
+      said: () => texts.deskSaved(name),
+      saved: () => {
+        before = chosen();
+        changed();
+      },
+    },
+  );
+  form.prepend(profile.element, number.element);
+  await Promise.all([profile.ready, number.ready]);
+  const chosen = () => ({ default_profile_uuid: profile.value() || null, extension_uuid: number.value() || null });
+  /** @type {Record<string, string | null>} */
+  let before = chosen();
+  // Another tab may have changed the others.
+  const changes = () => Object.fromEntries(Object.entries(chosen()).filter(([name, value]) => value !== before[name]));
+  guard(() => form.isConnected && Object.keys(changes()).length > 0);
+  return h("section", {}, h("h2", {}, texts.deskSettings), form);
+}
+
+// The desks: who is logged in where, and the default profile of each phone.
 
 /** A summary with the field of the table of desks. @param {PhoneSummary} one */
 const desk = (one) => ({ ...one, hotdesk: one.use.hotdesk });
 
 /** @type {import("../router.js").View} */
-export async function view({ element, query }) {
+export async function desksView({ element, query }) {
   const list = /** @type {import("../elements/data-list.js").DataList<PhoneSummary>} */ (dataList());
   const search = searchBar(
     "/desks",
@@ -58,4 +127,126 @@ export async function view({ element, query }) {
       return { rows: data.map(desk), total: metadata.total ?? data.length };
     },
   });
+}
+
+// Switching a phone: choose profile and phone, preview, confirm, follow the steps.
+
+/** @type {import("../router.js").View} */
+export async function switchView({ element, query, signal }) {
+  const outdated = () => fill(result, h("p", { className: "empty" }, texts.switchStart));
+  const profile = picker({
+    label: texts.profile,
+    chosen: query.has("profile") ? `phone-profiles/${query.get("profile")}` : "",
+    path: choices("phone-profiles"),
+    option: (one) => ({ value: one.uuid, text: one.name }),
+    changed: outdated,
+  });
+  const phone = picker({
+    label: texts.phone,
+    chosen: query.has("mac") ? `phones/${query.get("mac")}` : "",
+    path: choices("phones"),
+    option: phoneChoice,
+    changed: outdated,
+  });
+  const result = h("div", { "aria-live": "polite" });
+  // Each says what is missing; the focus goes to the first.
+  const isChosen = () => [profile, phone].map((one) => one.isChosen()).every(Boolean);
+  const order = () => ({ profile_uuid: profile.value(), mac: phone.value() });
+  const previewButton = h("button", { type: "submit" }, texts.preview);
+  const switchButton = h(
+    "button",
+    { type: "button", className: "primary", onclick: () => isChosen() && act(confirmed) },
+    texts.doSwitch,
+  );
+
+  /** @param {() => Promise<void>} work */
+  async function act(work) {
+    previewButton.disabled = switchButton.disabled = true;
+    try {
+      await work();
+    } catch (error) {
+      if (!signal.aborted) fill(result, errorBox(error));
+    } finally {
+      previewButton.disabled = switchButton.disabled = false;
+    }
+  }
+
+  async function preview() {
+    fill(result, h("p", {}, texts.loading));
+    const { data } = await api.post("phone-profiles/switch/preview", order(), signal);
+    fill(result, h("h2", {}, texts.preview), ...previewed(data));
+  }
+
+  /** The question names the phone, what is on it now and what it gets. */
+  async function confirmed() {
+    const chosen = order();
+    const { current } = await deployedOn(`phones/${encodeURIComponent(chosen.mac)}`, signal);
+    const details = h(
+      "div",
+      {},
+      facts([
+        [texts.now, current ? texts.profileRevision(current.profile_name, current.revision) : texts.notKnownHere],
+        [texts.then, profile.text()],
+      ]),
+      h("p", {}, texts.switchHint),
+    );
+    const question = texts.switchQuestion(phoneTitle(phone.row()), profile.text());
+    if (await ask(question, texts.doSwitch, { details })) await run(result, chosen, signal);
+  }
+
+  outdated();
+  const form = h(
+    "form",
+    {
+      className: "record panel",
+      noValidate: true,
+      onsubmit: (/** @type {Event} */ event) => {
+        event.preventDefault();
+        if (isChosen()) void act(preview);
+      },
+    },
+    phone.element,
+    profile.element,
+    h("div", { className: "actions" }, previewButton, switchButton),
+  );
+  fill(element, heading(texts.switchTitle, help("explanation/switch")), h("div", { className: "beside" }, form, result));
+  await Promise.all([profile.ready, phone.ready]);
+}
+
+/** @param {HTMLElement} element @param {Order} order @param {AbortSignal} signal */
+async function run(element, order, signal) {
+  const path = `phones/${encodeURIComponent(order.mac)}/deployments`;
+  const { metadata } = await api.get(`${path}?limit=1`, signal);
+  const offset = metadata.total ?? 0;
+  let isAnswered = false;
+  /** @type {unknown} */
+  let problem = null;
+  const switching = api.post("phone-profiles/switch", order).then(
+    () => (isAnswered = true),
+    (error) => {
+      problem = error;
+      isAnswered = true;
+    },
+  );
+  fill(element, h("p", {}, texts.switching));
+  for (;;) {
+    await Promise.race([pause(500, signal), isAnswered ? pause(500, signal) : switching]);
+    const { data } = await api.get(withQuery(path, { limit: 1, offset }), signal);
+    const [deployment] = data;
+    if (deployment) {
+      const reason = problem === null ? problemOf(deployment) : "";
+      update(
+        element,
+        h("h2", {}, texts.outcomes[deployment.outcome] ?? deployment.outcome),
+        problem !== null && errorBox(problem),
+        reason && h("p", { className: "error" }, reason),
+        stepTimeline(deployment, problem === null ? reason : messageOf(problem)),
+        h("a", { className: "button", href: `#/phones/${deployment.mac}` }, texts.phone),
+      );
+      if (isAnswered && isOver(deployment)) return;
+    } else if (isAnswered) {
+      if (problem !== null) throw problem;
+      return;
+    }
+  }
 }

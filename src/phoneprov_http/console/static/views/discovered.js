@@ -1,23 +1,20 @@
-/** Phones that asked for their files and are not in the inventory. */
+/** Phones that asked for a file and are not in the inventory; one of them replaces a phone. */
 
 import { api } from "../api.js";
-import { fill, h } from "../dom.js";
-import { show } from "../elements/dialog.js";
-import { heading, help } from "../elements/heading.js";
-import { choices, picker } from "../elements/picker.js";
-import { recordForm } from "../elements/record-form.js";
-import { simpleTable } from "../elements/simple-table.js";
+import { ago, fill, h, uniqueId } from "../dom.js";
+import { choices, picker, recordForm } from "../elements/forms.js";
+import { heading, help, show, simpleTable } from "../elements/parts.js";
 import { field } from "../fields.js";
-import { ago } from "../format.js";
 import { go } from "../navigation.js";
 import { texts } from "../texts.js";
-import { phoneTitle } from "./accounts.js";
-import { signedHint } from "./signed.js";
+import { phoneTitle, signedHint } from "./shared.js";
 
 /** @typedef {import("../../types").DiscoveredPhone} DiscoveredPhone */
 
+// Phones that asked for their files and are not in the inventory.
+
 /** @type {import("../router.js").View} */
-export async function view({ element, signal }) {
+export async function discoveredView({ element, signal }) {
   const place = h("div");
   fill(element, heading(texts.discovered, help("how-to/adopt-and-replace")), place);
   /** @type {DiscoveredPhone[]} */
@@ -81,6 +78,37 @@ function adopt(found) {
       h("p", { className: "quiet wide" }, texts.adoptHint([model, ...addresses(found)].filter(Boolean).join(", "))),
     );
     form.querySelector(".actions")?.before(profile.element);
+    return form;
+  });
+}
+
+// Another device takes the place of a phone.
+
+/** @param {import("../../types").Phone} phone */
+export async function replacePhone(phone) {
+  /** @type {import("../../types").DiscoveredPhone[]} */
+  const seen = (await api.get("discovered-phones?limit=200")).data;
+  void show(texts.replaceTitle(phoneTitle(phone)), (close) => {
+    const { form } = recordForm(
+      [field("mac", { label: texts.newMac, isRequired: true, hint: texts.replaceHint }), field("phone_ip")],
+      {},
+      (values) => api.post(`phones/${encodeURIComponent(phone.mac)}/replace`, values),
+      {
+        button: texts.replace,
+        said: ({ data }) => `${texts.replaced(phone.mac, phoneTitle(data))} ${data.mac_note}`,
+        saved: ({ data }) => {
+          close();
+          go(`/phones/${data.mac}`);
+        },
+      },
+    );
+    const list = h(
+      "datalist",
+      { id: uniqueId("seen") },
+      ...seen.map((one) => h("option", { value: one.mac }, [one.model, one.client_ip].filter(Boolean).join(", "))),
+    );
+    form.querySelector("input")?.setAttribute("list", list.id);
+    form.append(list);
     return form;
   });
 }

@@ -1,26 +1,47 @@
-/** Import of a table in CSV: a dry run, wrong rows first, then changes with old and new values. */
+/** The import of a CSV file, in the encoding that it has. */
 
 import { api } from "../api.js";
-import { fill, h, uniqueId } from "../dom.js";
-import { recordsOf } from "../elements/csv.js";
-import { errorBox } from "../elements/error-box.js";
-import { badge, facts } from "../elements/facts.js";
-import { heading, help } from "../elements/heading.js";
-import { sentences, simpleTable } from "../elements/simple-table.js";
-import { count } from "../format.js";
-import { inWords, labelOf } from "../labels.js";
+import { count, fill, h, uniqueId } from "../dom.js";
+import { badge, errorBox, facts, heading, help, sentences, simpleTable } from "../elements/parts.js";
 import { guard } from "../navigation.js";
+import { recordsOf } from "../tables.js";
 import { texts } from "../texts.js";
-import { decoded, encodingOf } from "./encodings.js";
+import { inWords, labelOf } from "../texts/frame.js";
+
+/** @typedef {import("../../types").ImportedRow} ImportedRow */
+
+// Encodings of text files. A text is decoded strictly, or not at all.
+
+/** @param {ArrayBuffer} bytes @param {string} encoding @returns {string | null} */
+export function decoded(bytes, encoding) {
+  try {
+    const text = new TextDecoder(encoding, { fatal: true }).decode(bytes);
+    // No text has these: they are what another encoding makes of other characters.
+    return text.includes("\0") || text.includes("\uFFFD") ? null : text;
+  } catch {
+    return null;
+  }
+}
+
+/** The encoding of a file: sure with a mark at its begin or as valid UTF-8, otherwise a guess that
+ * the operator has to see.
+ * @param {ArrayBuffer} bytes */
+export function encodingOf(bytes) {
+  const [first, second] = new Uint8Array(bytes.slice(0, 2));
+  if (first === 0xff && second === 0xfe) return { encoding: "utf-16le", isSure: true };
+  if (first === 0xfe && second === 0xff) return { encoding: "utf-16be", isSure: true };
+  if (decoded(bytes, "utf-8") !== null) return { encoding: "utf-8", isSure: true };
+  return { encoding: "windows-1252", isSure: false };
+}
+
+// Import of a table in CSV: a dry run, wrong rows first, then changes with old and new values.
 
 /** Rows shown; a longer table is better read in its file. */
 const MOST_ROWS = 500;
 const ORDER = ["failed", "updated", "created", "unchanged"];
 
-/** @typedef {import("../../types").ImportedRow} ImportedRow */
-
 /** @type {import("../router.js").View} */
-export function view({ element, query }) {
+export function importView({ element, query }) {
   const ids = { kind: uniqueId("kind"), file: uniqueId("file"), text: uniqueId("csv"), encoding: uniqueId("encoding") };
   const kind = h(
     "select",

@@ -1,29 +1,23 @@
 /** People who join or leave in one act: a preview, then the act, then the way back. */
 
-import { api, withQuery } from "../api.js";
+import { ApiError, api, withQuery } from "../api.js";
 import { fill, h } from "../dom.js";
-import { recordsOf } from "../elements/csv.js";
-import { ask } from "../elements/dialog.js";
-import { errorBox } from "../elements/error-box.js";
-import { badge } from "../elements/facts.js";
-import { heading, help } from "../elements/heading.js";
-import { notice } from "../elements/notice.js";
-import { choices, picker } from "../elements/picker.js";
-import { recordForm } from "../elements/record-form.js";
-import { sentences, simpleTable } from "../elements/simple-table.js";
-import { field, JOINER } from "../fields.js";
+import { choices, picker, recordForm } from "../elements/forms.js";
+import { ask, badge, errorBox, heading, help, notice, sentences, simpleTable } from "../elements/parts.js";
+import { JOINER, field } from "../fields.js";
 import { showAgain } from "../router.js";
+import { recordsOf } from "../tables.js";
 import { texts } from "../texts.js";
-import { ApiError } from "../transport.js";
 
 /** @typedef {import("../../types").Moved} Moved */
+
 /** @typedef {{path: string, fields: import("../fields.js").Field[], record: Record<string, any>,
  *   pickers: Record<string, ReturnType<typeof picker>>, perPerson: string[], words: {title: string, hint: string, button: string, table: string}}} Act */
 
 const FLAGS = ["is_active", "voicemail", "pin", "switch", "directory"];
 
 /** @type {import("../router.js").View} */
-export function view({ element, parameters: [path], query }) {
+export function joinView({ element, parameters: [path], query }) {
   const act = path === "join" ? join() : leave(query.get("username") ?? "");
   const result = h("div", { "aria-live": "polite" });
   const table = field("people_table", { label: texts.peopleTable, kind: "area", hint: act.words.table });

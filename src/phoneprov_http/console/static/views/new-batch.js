@@ -1,23 +1,15 @@
 /** A new batch: action, profile, phones by filter or list, pace; a confirmation that counts them. */
 
 import { api, withQuery } from "../api.js";
-import { fill, h } from "../dom.js";
-import { listed } from "../elements/controls.js";
-import { ask } from "../elements/dialog.js";
-import { errorBox } from "../elements/error-box.js";
-import { facts } from "../elements/facts.js";
-import { heading, help, section } from "../elements/heading.js";
-import { choices, picker } from "../elements/picker.js";
-import { recordForm } from "../elements/record-form.js";
+import { count, fill, h, momentOf } from "../dom.js";
+import { choices, listed, picker, recordForm } from "../elements/forms.js";
+import { ask, errorBox, facts, heading, help, section } from "../elements/parts.js";
 import { BATCH_PACE, ROLLOUT, SOFTWARE_TYPES, field } from "../fields.js";
-import { count } from "../format.js";
-import { labelOf } from "../labels.js";
 import { go, keep, kept } from "../navigation.js";
 import { texts } from "../texts.js";
-import { phoneNames, unknownOf } from "./accounts.js";
-import { chosen } from "./chosen-phones.js";
-import { momentOf } from "./deployments.js";
-import { planned, rehearsed } from "./plan.js";
+import { labelOf } from "../texts/frame.js";
+import { planned, rehearsed } from "./batches.js";
+import { chosen, phoneNames, unknownOf } from "./shared.js";
 
 const PAUSE_MS = 300;
 const MAC = /^(?:[0-9a-f]{2}([:-]?)(?:[0-9a-f]{2}\1){4}[0-9a-f]{2}|(?:[0-9a-f]{4}\.){2}[0-9a-f]{4})$/i;
@@ -56,7 +48,7 @@ export const macOf = (text) => text.replace(/^SEP(?=[0-9a-f]{12}$)/i, "");
 export const notMacs = (macs) => macs.filter((mac) => !MAC.test(mac));
 
 /** @type {import("../router.js").View} */
-export async function view({ element, query, signal }) {
+export async function newBatchView({ element, query, signal }) {
   const [repeated, models, locations, templates] = await Promise.all([
     repeatedOf(query, signal),
     counted("model"),

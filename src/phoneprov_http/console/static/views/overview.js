@@ -1,20 +1,11 @@
 /** The state of the whole at a glance; each part leads to its list. */
 
-import { NEWEST, api, withQuery } from "../api.js";
-import { fill, h, update } from "../dom.js";
-import { barChart, barList } from "../elements/chart.js";
-import { errorBox } from "../elements/error-box.js";
-import { meaningOf } from "../elements/facts.js";
-import { progressBar, stack } from "../elements/progress.js";
-import { heading, help } from "../elements/heading.js";
-import { sentences, simpleTable } from "../elements/simple-table.js";
-import { ago, clock, count, utcDay } from "../format.js";
-import { icon } from "../icons.js";
+import { NEWEST, api, pause, withQuery } from "../api.js";
+import { ago, clock, count, fill, h, icon, update, utcDay } from "../dom.js";
+import { barChart, barList, progressBar, stack } from "../elements/chart.js";
+import { errorBox, heading, help, meaningOf, sentences, simpleTable } from "../elements/parts.js";
 import { texts } from "../texts.js";
-import { pause } from "../transport.js";
-import { phoneNames } from "./accounts.js";
-import { newestBatches, stateOf } from "./batches.js";
-import { problemOf } from "./deployment.js";
+import { newestBatches, phoneNames, problemOf, stateOf } from "./shared.js";
 
 const DAYS = 30;
 const FAILURE_DAYS = 7;
@@ -33,7 +24,7 @@ const OUTCOMES = ["deployed", "failed", "unknown", "interrupted"];
  */
 
 /** @type {import("../router.js").View} */
-export async function view({ element, signal }) {
+export async function overviewView({ element, signal }) {
   const parts = [numbers, days, attention, failures, batches, places, models, loads];
   const panels = parts.map(({ name: id }) => h("section", { className: `panel ${id}` }));
   const read = h("span", { className: "quiet roomy" });

@@ -1,25 +1,24 @@
-/** Users: search, a new user, the import. A helpdesk searches, others see themselves. */
+/** People, the people of a number or right, the directory of the company and personal ones. */
 
-import { api, withQuery } from "../api.js";
-import { fill, h } from "../dom.js";
+import { api, session, withQuery } from "../api.js";
+import { ago, fill, h } from "../dom.js";
 import { dataList } from "../elements/data-list.js";
-import { heading, help } from "../elements/heading.js";
-import { recordDialog } from "../elements/record-dialog.js";
+import { heading, help, simpleTable } from "../elements/parts.js";
+import { recordDialog } from "../elements/records.js";
 import { searchBar, yesOrNo } from "../elements/search-bar.js";
-import { USER } from "../fields.js";
-import { ago } from "../format.js";
+import { COMPANY_CONTACT, PERSONAL_CONTACT, USER } from "../fields.js";
 import { go } from "../navigation.js";
-import { session } from "../session.js";
 import { TABLES } from "../tables.js";
 import { texts } from "../texts.js";
+import { fullName } from "./shared.js";
 
 /** @typedef {import("../../types").User} User */
+/** @typedef {import("../../types").CompanyContact} CompanyContact */
 
-/** @param {{first_name: string, last_name: string}} user */
-export const fullName = ({ first_name, last_name }) => `${first_name} ${last_name}`;
+// Users: search, a new user, the import. A helpdesk searches, others see themselves.
 
 /** @type {import("../router.js").View} */
-export async function view({ element, query }) {
+export async function peopleView({ element, query }) {
   if (!session.seesPeople) {
     history.replaceState(history.state, "", `#/people/${session.me?.uuid}`);
     dispatchEvent(new HashChangeEvent("hashchange"));
@@ -100,4 +99,141 @@ function add() {
     name: fullName,
     changed: (user) => go(`/people/${user.uuid}`),
   });
+}
+
+// The users that an extension is linked to.
+
+/** @param {string} uuid of the extension @param {AbortSignal} signal */
+export function linkedPart(uuid, signal) {
+  const place = h("section", {}, h("h3", {}, texts.linkedTo));
+  void api.get(`user-extensions/by-extension/${uuid}`, signal).then(
+    ({ data }) =>
+      fill(
+        place,
+        h("h3", {}, texts.linkedTo),
+        simpleTable(
+          texts.linkedTo,
+          [texts.name, texts.username],
+          data.map((/** @type {import("../../types").LinkedUser} */ one) => [
+            h("a", { href: `#/people/${one.user_uuid}` }, fullName(one)),
+            one.username,
+          ]),
+          texts.none,
+        ),
+      ),
+    () => place.remove(),
+  );
+  return place;
+}
+
+// The personal contacts of one user.
+
+/**
+ * @param {HTMLElement} panel
+ * @param {string} userUuid
+ */
+export async function contactsPart(panel, userUuid) {
+  const list = `personal-directory/${userUuid}`;
+  const isOwn = userUuid === session.me?.uuid;
+  const { data } = await api.get(isOwn ? "me/vendor-services/personal" : list);
+  /** @param {import("../../types").PersonalContact | null} contact */
+  const edit = (contact) =>
+    recordDialog({
+      title: contact ? contact.name : texts.newContact,
+      path: contact ? `personal-directory/contact/${contact.uuid}` : list,
+      fields: PERSONAL_CONTACT,
+      record: contact,
+      initial: {},
+      changed: () => void contactsPart(panel, userUuid),
+    });
+  fill(
+    panel,
+    h(
+      "div",
+      { className: "heading" },
+      h("h2", {}, texts.personalDirectory),
+      h("button", { onclick: () => edit(null) }, texts.newContact),
+    ),
+    simpleTable(
+      texts.personalDirectory,
+      [texts.name, texts.work, texts.mobile, texts.home],
+      data.map((/** @type {any} */ one) => [
+        h("button", { className: "plain link", onclick: () => edit(one) }, one.name),
+        one.work,
+        one.mobile,
+        one.home,
+      ]),
+      texts.noContacts,
+    ),
+  );
+}
+
+// The company directory, and the caller's personal contacts.
+
+/** @type {import("../router.js").View} */
+export async function directoryView({ element, query }) {
+  const list = /** @type {import("../elements/data-list.js").DataList<CompanyContact>} */ (dataList());
+  const search = searchBar(
+    "/directory",
+    ["department", "company", "location", "building"].map((name) => ({
+      name,
+      label: COMPANY_CONTACT.find((field) => field.name === name)?.label ?? name,
+    })),
+    query,
+    () => void list.reload(),
+    { list },
+  );
+  const personal = h("section");
+  /** @param {CompanyContact | null} contact */
+  const edit = (contact) =>
+    recordDialog({
+      title: contact ? contact.name : texts.newContact,
+      path: contact ? `company-directory/${contact.uuid}` : "company-directory",
+      fields: COMPANY_CONTACT,
+      record: contact,
+      changed: () => void list.reload(),
+    });
+  fill(
+    element,
+    heading(
+      texts.directory,
+      session.mayWriteShared &&
+        h("button", { className: "primary", onclick: () => edit(null) }, texts.newContact),
+    ),
+    search.element,
+    list,
+    personal,
+  );
+  await Promise.all([
+    list.configure({
+      caption: texts.companyDirectory,
+      name: "directory",
+      table: TABLES["company-directory"],
+      columns: [
+        {
+          title: texts.name,
+          field: "name",
+          cell: (one) =>
+            session.mayWriteShared
+              ? h("button", { className: "plain link", onclick: () => edit(one) }, one.name)
+              : one.name,
+          sort: "name",
+        },
+        { title: texts.work, field: "work", cell: (one) => one.work },
+        { title: texts.mobile, field: "mobile", cell: (one) => one.mobile },
+        { title: texts.email, field: "email", cell: (one) => one.email, sort: "email", isOptional: true },
+        { title: texts.department, field: "department", cell: (one) => one.department, sort: "department", isOptional: true },
+        { title: texts.location, field: "location", cell: (one) => one.location, sort: "location", isOptional: true },
+      ],
+      sort: query.get("sort") ?? "",
+      sorted: search.keep,
+      empty: () => search.empty(texts.noContacts),
+      load: async (offset, limit, signal, sort) => {
+        const path = withQuery("company-directory", { ...search.values(), offset, limit, sort });
+        const { data, metadata } = await api.get(path, signal);
+        return { rows: data, total: metadata.total ?? data.length };
+      },
+    }),
+    contactsPart(personal, session.me?.uuid ?? ""),
+  ]);
 }

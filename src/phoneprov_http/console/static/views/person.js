@@ -1,32 +1,126 @@
-/** One user: where they are logged in now, then account, extensions, profiles, contacts. */
+/** One person: account, level and rights, numbers, contacts, ways to sign in. */
 
-import { api, withQuery } from "../api.js";
-import { fill, h } from "../dom.js";
-import { facts } from "../elements/facts.js";
-import { auditLink, heading } from "../elements/heading.js";
-import { recordForm } from "../elements/record-form.js";
-import { removed } from "../elements/removal.js";
-import { simpleTable } from "../elements/simple-table.js";
-import { tabs } from "../elements/tabs.js";
-import { PIN, USER } from "../fields.js";
-import { ago } from "../format.js";
+import { ApiError, api, session, withQuery } from "../api.js";
+import { ago, fill, h } from "../dom.js";
+import { choices, picker, recordForm } from "../elements/forms.js";
+import { ask, auditLink, facts, heading, messageOf, notice, simpleTable } from "../elements/parts.js";
+import { removed, tabs } from "../elements/records.js";
+import { USER } from "../fields.js";
 import { go, readdress } from "../navigation.js";
 import { needsLevel0 } from "../router.js";
-import { session } from "../session.js";
 import { texts } from "../texts.js";
-import { phoneTitle } from "./accounts.js";
-import { contactsPart } from "./contacts.js";
-import { extensionsPart, levelForm, rightForm } from "./person-parts.js";
-import { fullName } from "./people.js";
-import { identitiesPart, sessionsPart } from "./sessions.js";
-import { tokensPart } from "./tokens.js";
-
-const MOST_PHONES = 4;
+import { identitiesPart, pinPart, sessionsPart, tokensPart } from "./account.js";
+import { contactsPart } from "./people.js";
+import { fullName, phoneTitle } from "./shared.js";
 
 /** @typedef {import("../../types").User} User */
 
+// Parts of a person's page that need level 0: the permission level, the right, the linked
+// extensions.
+
+/** @param {import("../../types").User} user */
+async function levelForm(user) {
+  const own = `user-perms/${user.uuid}`;
+  const [all, assigned] = await Promise.all([
+    api.get("permissions").then(({ data }) => data),
+    known(own),
+  ]);
+  const { form } = recordForm(
+    [
+      {
+        name: "perm_uuid",
+        label: texts.permission,
+        choices: all.map((/** @type {any} */ one) => [one.uuid, `${one.name} (${one.level})`]),
+        hint: texts.levelHint,
+      },
+    ],
+    { perm_uuid: assigned?.perm_uuid ?? "" },
+    ({ perm_uuid }) =>
+      perm_uuid ? api.post("user-perms", { user_uuid: user.uuid, perm_uuid }) : api.remove(own),
+    { said: () => texts.saved(texts.levelOf(fullName(user))) },
+  );
+  return h("section", {}, form);
+}
+
+/** A record, or null if it does not exist. @param {string} path */
+async function known(path) {
+  try {
+    return (await api.get(path)).data;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return null;
+    throw error;
+  }
+}
+
+/** @param {import("../../types").User} user */
+async function rightForm(user) {
+  const path = `users/${user.uuid}`;
+  const right = await known(`${path}/rights`);
+  const { form } = recordForm(
+    [
+      { name: "right", label: texts.right, choices: [["helpdesk", texts.helpdesk]] },
+      { name: "locations", label: texts.rightLocations, kind: "list", hint: texts.rightHint },
+    ],
+    { right: right?.right ?? "", locations: right?.locations ?? [] },
+    (values) => (values.right ? api.put(`${path}/rights`, values) : api.remove(`${path}/rights`)),
+    { said: () => texts.saved(texts.rightOf(fullName(user))) },
+  );
+  return h("section", {}, form);
+}
+
+/** @param {HTMLElement} panel @param {string} uuid */
+async function extensionsPart(panel, uuid) {
+  const { data } = await api.get(`user-extensions/by-user/${uuid}`);
+  const redraw = () => void extensionsPart(panel, uuid);
+  const unlink = async (/** @type {any} */ link) => {
+    if (!(await ask(texts.unlinkQuestion(link.extension), texts.unlink))) return;
+    await done(api.remove(`user-extensions/${link.uuid}`), texts.unlinked(link.extension));
+  };
+  const choice = picker({
+    label: texts.extension,
+    path: choices("extensions", "extension"),
+    option: (one) => ({ value: one.uuid, text: `${one.extension} ${one.name}` }),
+  });
+  const link = async () => {
+    if (!choice.isChosen()) return;
+    const order = { user_uuid: uuid, extension_uuid: choice.value() };
+    await done(api.post("user-extensions", order), texts.linked(choice.row().extension));
+  };
+  /** @param {Promise<unknown>} work @param {string} said */
+  async function done(work, said) {
+    try {
+      await work;
+      notice(said);
+      redraw();
+    } catch (error) {
+      notice(messageOf(error), "failed");
+    }
+  }
+  fill(
+    panel,
+    simpleTable(
+      texts.extensions,
+      [texts.extension, texts.name, texts.type, texts.action],
+      data.map((/** @type {any} */ one) => [
+        one.extension,
+        one.ext_name,
+        one.type,
+        h("button", { onclick: () => unlink(one) }, texts.unlink),
+      ]),
+      texts.noLinks,
+    ),
+    h("div", { className: "record" }, choice.element),
+    h("p", {}, h("button", { onclick: link }, texts.link)),
+  );
+  await choice.ready;
+}
+
+// One user: where they are logged in now, then account, extensions, profiles, contacts.
+
+const MOST_PHONES = 4;
+
 /** @type {import("../router.js").View} */
-export async function view({ element, parameters: [uuid], query, signal }) {
+export async function personView({ element, parameters: [uuid], query, signal }) {
   const isOwn = uuid === session.me?.uuid;
   if (!session.seesPeople && !isOwn) return fill(element, ...needsLevel0());
   const path = `users/${encodeURIComponent(uuid)}`;
@@ -112,23 +206,6 @@ async function accessPart(panel, path, signal) {
     identitiesPart(identities, signal, again, `${path}/identities`),
   ]);
   fill(panel, sessions, tokens, identities);
-}
-
-/** @param {HTMLElement} panel @param {User} user */
-export function pinPart(panel, user) {
-  const path = `vendor-users/${user.uuid}`;
-  const name = fullName(user);
-  const { form } = recordForm(PIN, {}, (values) => api.put(path, values), {
-    said: () => texts.saved(texts.pinOf(name)),
-  });
-  const remove = async () => {
-    const question = texts.removePinQuestion(name);
-    await removed(path, texts.pinOf(name), { question, confirmation: texts.removePin });
-  };
-  form.lastElementChild?.append(
-    h("button", { type: "button", className: "danger", onclick: remove }, texts.removePin),
-  );
-  fill(panel, h("section", {}, h("h2", {}, texts.pin), form));
 }
 
 /** @param {HTMLElement} panel @param {User} user @param {AbortSignal} signal */

@@ -1,47 +1,136 @@
 /** One phone: what is on it and whether the last change failed, then its parts as tabs. */
 
-import { NEWEST, api, withQuery } from "../api.js";
-import { fill, h, update } from "../dom.js";
-import { ask, show } from "../elements/dialog.js";
-import { messageOf } from "../elements/error-box.js";
-import { badge, facts } from "../elements/facts.js";
-import { auditLink, heading, help } from "../elements/heading.js";
-import { notice } from "../elements/notice.js";
-import { recordForm } from "../elements/record-form.js";
-import { removed } from "../elements/removal.js";
-import { tabs } from "../elements/tabs.js";
+import { api, pause, session, withQuery } from "../api.js";
+import { ago, fill, h, icon, update } from "../dom.js";
+import { recordForm } from "../elements/forms.js";
+import {
+  ask,
+  auditLink,
+  badge,
+  facts,
+  heading,
+  help,
+  meaningOf,
+  messageOf,
+  notice,
+  show,
+} from "../elements/parts.js";
+import { removed, tabs } from "../elements/records.js";
 import { phoneFields } from "../fields.js";
-import { ago } from "../format.js";
-import { icon } from "../icons.js";
 import { go, here, readdress } from "../navigation.js";
 import { showAgain } from "../router.js";
-import { session } from "../session.js";
 import { texts } from "../texts.js";
-import { pause } from "../transport.js";
-import { addressOf, optional, phoneTitle } from "./accounts.js";
-import { isOver } from "./deployment.js";
-import { onPhone } from "./on-phone.js";
-import { deskPart, drillsPart, fetchesPart, historyPart, linesPart, modulesPart } from "./phone-parts.js";
-import { replacePhone } from "./replace.js";
-import { rollBack } from "./roll-back.js";
+import { inWords } from "../texts/frame.js";
+import { replacePhone } from "./discovered.js";
+import { deskPart, drillsPart, fetchesPart, historyPart, linesPart, modulesPart, rollBack } from "./phone-parts.js";
+import {
+  addressOf,
+  deployedOn,
+  hasActiveOwner,
+  isOver,
+  optional,
+  phoneTitle,
+  problemOf,
+  username,
+} from "./shared.js";
+
+/** @typedef {import("../../types").Deployment} Deployment */
+/** @typedef {import("../../types").Phone} Phone */
+
+// What is on a phone, and whether its last change failed: first, and only what is known.
+
+/**
+ * What there is to say of the last change: null when it reached the phone and the phone came back.
+ *
+ * @param {{current: Deployment | null, last: Deployment | null}} deployed
+ * @returns {{meaning: string, said: string, more: string} | null}
+ */
+export function lastChange({ current, last }) {
+  if (last === null) return null;
+  const still = current === null || current.uuid === last.uuid ? "" : texts.stillOnPhone;
+  if (last.outcome === "running") return { meaning: "wait", said: texts.lastChangeRunning, more: "" };
+  if (last.outcome === "failed") {
+    return { meaning: "bad", said: texts.lastChangeFailed, more: still };
+  }
+  if (last.outcome !== "deployed" && (last.outcome === "unknown" || last.place === null)) {
+    const isBelow = current?.uuid === last.uuid;
+    const more = current === null ? "" : isBelow ? texts.oldOrNew : texts.belowOrThis;
+    return { meaning: "unknown", said: texts.lastChangeUnknown, more };
+  }
+  if (last.confirmation === "confirmed" || last.confirmation === "pending") return null;
+  const restart = last.steps.find(({ name }) => name === "restart");
+  if (restart?.ok === null) return { meaning: "unknown", said: texts.restartUnknown, more: "" };
+  if (restart?.ok === false) return { meaning: "bad", said: texts.noRestart, more: "" };
+  const isMissing = last.confirmation === "not_confirmed";
+  return isMissing ? { meaning: "bad", said: texts.notSeenAgain, more: "" } : null;
+}
+
+/** @param {{current: Deployment | null, last: Deployment | null}} deployed
+ * @param {any} seen the state of the phone; null for those who may not know it
+ * @param {boolean} [isSip] whether number and password are in the configuration */
+export async function onPhone(deployed, seen, isSip = false) {
+  const { current, last } = deployed;
+  const change = lastChange(deployed);
+  return [
+    h("h2", {}, texts.onPhone),
+    change !== null &&
+      last !== null &&
+      h(
+        "div",
+        { className: `state ${change.meaning}` },
+        h("p", {}, icon(change.meaning), h("strong", {}, change.said), " ", ago(last.created_at)),
+        h("p", {}, [problemOf(last), change.more].filter(Boolean).join(" ")),
+        h("a", { href: `#/deployments/${last.uuid}` }, texts.seeChange),
+      ),
+    current === null
+      ? h("p", {}, session.isAdmin ? texts.nothingDeployed : texts.notVisible)
+      : await placed(current),
+    seen !== null && trouble(seen),
+    isSip && session.isAdmin && current !== null && !(await hasActiveOwner(current.profile_uuid)) && leaver(),
+  ];
+}
+
+/** What is wrong with the phone as it is, and what to do. @param {any} seen */
+function trouble({ state, states, message, next_step: next, seen_at: at }) {
+  const meaning = meaningOf(state);
+  if (meaning === "good" || (state === "never_seen" && states.length === 1)) return null;
+  return h(
+    "div",
+    { className: `state ${meaning}` },
+    h("p", {}, icon(meaning), h("strong", {}, states.map((/** @type {string} */ one) => texts.states[one] ?? one).join(", ")), " ", ago(at)),
+    h("p", {}, inWords(message)),
+    next && h("p", {}, inWords(next)),
+  );
+}
+
+/** Number and password of a user who left are on the phone: what to do. */
+function leaver() {
+  return h(
+    "div",
+    { className: "state bad" },
+    h("p", {}, icon("bad"), h("strong", {}, texts.leaver)),
+    h("p", {}, texts.leaverNext),
+  );
+}
+
+/** @param {Deployment} current */
+async function placed(current) {
+  const { profile_uuid, profile_name, revision, confirmation } = current;
+  const name = texts.profileRevision(profile_name, revision);
+  return facts([
+    [texts.profile, h("a", { href: `#/profiles/${profile_uuid}` }, name)],
+    [texts.since, ago(current.ended_at ?? current.created_at)],
+    [texts.by, await username(current.user_uuid)],
+    [texts.confirmation, texts.confirmations[confirmation]],
+  ]);
+}
+
+// One phone: what is on it and whether the last change failed, then its parts as tabs.
 
 const POLL_MS = 1500;
 
-/** @typedef {import("../../types").Phone} Phone */
-
-/** What is on a phone, and its newest deployment, as far as the caller may see them.
- * @param {string} path @param {AbortSignal} signal */
-export async function deployedOn(path, signal) {
-  const newest = { before: NEWEST, limit: 1 };
-  const [current, last] = await Promise.all([
-    api.get(withQuery(`${path}/deployments`, { ...newest, current: true }), signal),
-    api.get(withQuery(`${path}/deployments`, newest), signal),
-  ]);
-  return { current: current.data[0] ?? null, last: last.data[0] ?? null };
-}
-
 /** @type {import("../router.js").View} */
-export async function view({ element, parameters: [mac], query, signal }) {
+export async function phoneView({ element, parameters: [mac], query, signal }) {
   const path = `phones/${encodeURIComponent(mac)}`;
   const [phone, deployed] = await Promise.all([
     api.get(path, signal).then(({ data }) => data),

@@ -1,21 +1,16 @@
 /** All phones: search, filters, what is on each, a new phone; a batch for the selected ones. */
 
-import { api, withQuery } from "../api.js";
-import { fill, h } from "../dom.js";
+import { api, session, withQuery } from "../api.js";
+import { ago, count, fill, h } from "../dom.js";
 import { dataList } from "../elements/data-list.js";
-import { show } from "../elements/dialog.js";
-import { badge } from "../elements/facts.js";
-import { heading, help } from "../elements/heading.js";
-import { recordForm } from "../elements/record-form.js";
+import { recordForm } from "../elements/forms.js";
+import { badge, heading, help, show } from "../elements/parts.js";
 import { searchBar, yesOrNo } from "../elements/search-bar.js";
 import { SOFTWARE_TYPES, phoneFields } from "../fields.js";
-import { ago, count } from "../format.js";
 import { go } from "../navigation.js";
-import { session } from "../session.js";
 import { TABLES } from "../tables.js";
 import { texts } from "../texts.js";
-import { addressOf, phoneTitle } from "./accounts.js";
-import { batchButton } from "./chosen-phones.js";
+import { addressOf, batchButton, phoneTitle } from "./shared.js";
 
 /** @typedef {import("../elements/search-bar.js").Filter} Filter */
 /** @typedef {import("../../types").PhoneSummary} PhoneSummary */
@@ -134,7 +129,7 @@ function columns() {
 }
 
 /** @type {import("../router.js").View} */
-export async function view({ element, query }) {
+export async function phonesView({ element, query }) {
   const list = /** @type {import("../elements/data-list.js").DataList<PhoneSummary>} */ (dataList());
   const search = searchBar(
     "/phones",

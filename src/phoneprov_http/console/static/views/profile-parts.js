@@ -1,20 +1,83 @@
-/** Parts of a profile's page: revisions, preview on a phone, the phones it is on, conflicts. */
+/** The tabs of a profile, and what a phone would get. */
 
-import { NEWEST, api, withQuery } from "../api.js";
-import { fill, h } from "../dom.js";
-import { errorBox } from "../elements/error-box.js";
-import { choices, picker } from "../elements/picker.js";
-import { sideBySide } from "../elements/side-by-side.js";
-import { simpleTable } from "../elements/simple-table.js";
-import { when } from "../format.js";
-import { session } from "../session.js";
+import { ApiError, NEWEST, api, session, withQuery } from "../api.js";
+import { fill, h, when } from "../dom.js";
+import { linesOf, sideBySide } from "../elements/code.js";
+import { choices, picker } from "../elements/forms.js";
+import { badge, errorBox, facts, sentences, simpleTable } from "../elements/parts.js";
 import { texts } from "../texts.js";
-import { ApiError } from "../transport.js";
-import { phoneChoice, phoneNames, phoneTitle } from "./accounts.js";
-import { linesOf } from "./line-diff.js";
-import { previewedBeside } from "./preview.js";
+import { inWords } from "../texts/frame.js";
+import { phoneChoice, phoneNames, phoneTitle } from "./shared.js";
 
 /** @typedef {import("../../types").Profile} Profile */
+
+// What a switch would do, as the server computed it.
+
+/** @param {import("../../types").Preview} data */
+export function previewed(data) {
+  return [
+    fits(data),
+    facts([...versions(data), [texts.serverReach, reach(data.server)], [texts.phoneReach, reach(data.phone)], ...needsReset(data.needs_reset)]),
+    ...onServer(data),
+    ...changes(data),
+    h("h3", {}, texts.findings),
+    simpleTable(
+      texts.findings,
+      [texts.line, texts.severity, sentences(texts.message)],
+      data.findings.map((one) => [one.line, badge(one.severity, texts.severities), one.message]),
+      texts.noFindings,
+    ),
+  ];
+}
+
+/** The same beside an editor, which shows the findings at their lines.
+ * @param {import("../../types").Preview} data */
+const previewedBeside = (data) => [
+  fits(data),
+  ...changes(data),
+  facts([...versions(data), ...needsReset(data.needs_reset)]),
+];
+
+/** @param {import("../../types").Preview} data */
+const fits = ({ compatible, objection }) =>
+  h("p", { className: compatible ? "good" : "error" }, objection === null ? texts.compatible : inWords(objection));
+
+/** @param {import("../../types").Preview} data @returns {[string, string][]} */
+const versions = ({ on_phone: now, profile, revision }) => [
+  [texts.now, now ? texts.profileRevision(now.profile_name, now.revision) : texts.notKnownHere],
+  [texts.then, texts.profileRevision(profile, revision)],
+];
+
+/** @param {import("../../types").Preview} data */
+const changes = ({ diff, diff_note: note }) => [
+  h("h3", {}, texts.changes),
+  diff ? sideBySide(diff, texts.before, texts.after) : h("p", {}, note ?? texts.unchanged),
+];
+
+/** A file that another program changed.
+ * @param {import("../../types").Preview} data */
+function onServer({ file_note: note, file_diff: diff }) {
+  if (note === null) return [];
+  return [
+    h("h3", {}, texts.fileOnServer),
+    h("p", { className: "state wait" }, note),
+    diff && sideBySide(diff, texts.asDeployed, texts.onServerNow),
+  ];
+}
+
+/** @param {string[]} elements @returns {[string, string][]} */
+function needsReset(elements) {
+  return elements.length > 0 ? [[texts.needsReset, elements.join(", ")]] : [];
+}
+
+/** @param {{reachable: boolean | null, message: string}} found */
+function reach({ reachable, message }) {
+  const word =
+    reachable === null ? texts.notKnown : reachable ? texts.reachable : texts.notReachable;
+  return `${word}: ${inWords(message)}`;
+}
+
+// Parts of a profile's page: revisions, preview on a phone, the phones it is on, conflicts.
 
 /** Choose two revisions and see the difference, which the server computes.
  * @param {HTMLElement} panel @param {string} path @param {AbortSignal} signal */

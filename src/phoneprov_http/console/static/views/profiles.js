@@ -1,20 +1,26 @@
-/** Profiles: all of them for level 0, the caller's own otherwise. */
+/** Profiles, and one profile. */
 
-import { api, withQuery } from "../api.js";
-import { fill, h } from "../dom.js";
+import { ApiError, api, session, withQuery } from "../api.js";
+import { ago, fill, h } from "../dom.js";
+import { codeEditor } from "../elements/code.js";
 import { dataList } from "../elements/data-list.js";
-import { heading, help } from "../elements/heading.js";
+import { recordForm } from "../elements/forms.js";
+import { ask, auditLink, heading, help, messageOf, notice } from "../elements/parts.js";
+import { pairEditor, tabs } from "../elements/records.js";
 import { searchBar } from "../elements/search-bar.js";
-import { SOFTWARE_TYPES } from "../fields.js";
-import { ago } from "../format.js";
-import { session } from "../session.js";
+import { PROFILE, SOFTWARE_TYPES, field } from "../fields.js";
+import { forgetGuards, go, guard, here, readdress } from "../navigation.js";
 import { texts } from "../texts.js";
-import { username } from "./accounts.js";
+import { conflictBox, previewPart, revisionsPart, usesPart } from "./profile-parts.js";
+import { username } from "./shared.js";
 
 /** @typedef {import("../../types").Profile & {owner: string}} Row */
+/** @typedef {import("../../types").Profile} Profile */
+
+// Profiles: all of them for level 0, the caller's own otherwise.
 
 /** @type {import("../router.js").View} */
-export async function view({ element, query }) {
+export async function profilesView({ element, query }) {
   const list = /** @type {import("../elements/data-list.js").DataList<Row>} */ (dataList());
   const search = searchBar(
     "/profiles",
@@ -63,4 +69,178 @@ export async function view({ element, query }) {
       return { rows, total: offset + data.length, isMore: data.length === limit };
     },
   });
+}
+
+// One profile: its fields, the configuration with the server's findings, its revisions, and the
+// phones it is on.
+
+const CHECK_MS = 600;
+const EMPTY = "<device>\n</device>\n";
+
+/** The profile, and the revision that its text has at least: it is read first.
+ * @param {string} path @param {AbortSignal} signal */
+async function stored(path, signal) {
+  const revisions = (await api.get(`${path}/revisions`, signal)).data;
+  const profile = /** @type {Profile} */ ((await api.get(path, signal)).data);
+  return { profile, revision: revisions.at(-1)?.number ?? null };
+}
+
+/** @type {import("../router.js").View} */
+export async function profileView({ element, parameters: [uuid], query, signal }) {
+  const isNew = uuid === "new";
+  const path = `phone-profiles/${encodeURIComponent(uuid)}`;
+  const fresh = /** @type {any} */ ({
+    name: "",
+    cnf_xml: EMPTY,
+    compatible_models: [],
+    user_uuid: query.get("user") ?? session.me?.uuid,
+  });
+  const { profile, revision } = isNew ? { profile: fresh, revision: null } : await stored(path, signal);
+  const isTemplated = isNew ? query.has("template") : Boolean(profile.template);
+  let basedOn = revision;
+  const conflict = h("div", { "aria-live": "polite" });
+
+  /** @type {number | undefined} */
+  let timer;
+  const changed = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => void Promise.all([check(), preview?.soon()]), CHECK_MS);
+  };
+  const pairs = pairEditor({ label: texts.values, hint: texts.valuesHint, values: profile.values ?? {} });
+  pairs.element.addEventListener("input", changed);
+  const editor = isTemplated
+    ? { element: pairs.element, value: () => JSON.stringify(pairs.value(), null, 2), show: () => {} }
+    : codeEditor({ label: texts.configuration, value: profile.cnf_xml ?? "", changed });
+  let saved = editor.value();
+  const content = () => (isTemplated ? { values: pairs.value() } : { cnf_xml: editor.value() });
+  const preview = isNew ? null : previewPart(profile, () => (editor.value() === saved ? {} : content()), signal);
+
+  async function check() {
+    if (isTemplated) return;
+    const order = { cnf_xml: editor.value(), software_type: values().software_type || null };
+    try {
+      const { data } = await api.post("phone-profiles/lint", order, signal);
+      if (order.cnf_xml === editor.value()) editor.show(data.findings);
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 422) {
+        editor.show(error.details.map(located));
+      }
+    }
+  }
+
+  const fields = isTemplated ? [await templateField(signal), ...PROFILE] : PROFILE;
+  const { form, values } = recordForm(fields, profile, save, {
+    changesOnly: !isNew,
+    button: isNew ? texts.create : texts.save,
+    said: ({ data }) => (isNew ? texts.created : texts.saved)(data.name),
+    saved: ({ data }) => {
+      if (!isNew) return;
+      forgetGuards();
+      go(`/profiles/${data.uuid}`);
+    },
+  });
+
+  /** @param {Record<string, any>} given */
+  async function save(given) {
+    const text = editor.value();
+    const order = isNew || text !== saved ? { ...given, ...content() } : given;
+    fill(conflict);
+    try {
+      const reply = isNew
+        ? await api.post("phone-profiles", { ...order, user_uuid: profile.user_uuid })
+        : await api.put(path, { ...order, ...(basedOn === null ? {} : { revision: basedOn }) });
+      saved = text;
+      if (!isNew) basedOn = (await stored(path, signal)).revision;
+      void preview?.show();
+      return reply;
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== "changed_meanwhile") throw error;
+      const now = await stored(path, signal);
+      const overwrite = () => {
+        basedOn = now.revision;
+        form.requestSubmit();
+      };
+      fill(conflict, conflictBox(textOf(now.profile), text, overwrite));
+      return null;
+    }
+  }
+
+  form.querySelector(".actions")?.before(conflict);
+  guard(() => form.isConnected && editor.value() !== saved);
+  if (preview) form.append(preview.element);
+  const edited = h("div", { className: "profile" }, form, editor.element, preview?.result);
+  const actions = isNew
+    ? []
+    : [
+        h("span", { className: "quiet" }, `${texts.owner}: `, h("a", { href: `#/people/${profile.user_uuid}` }, await username(profile.user_uuid))),
+        h("a", { className: "button", href: `#/switch?profile=${profile.uuid}` }, texts.switchPhoneTo),
+        h("button", { className: "danger", onclick: () => remove(path, profile.name) }, texts.remove),
+      ];
+  element.classList.add("wide");
+  fill(
+    element,
+    heading(isNew ? texts.newProfile : profile.name, ...actions, !isNew && auditLink(uuid), help(isTemplated ? "reference/templates" : "explanation/switch")),
+    isNew
+      ? edited
+      : tabs(
+          texts.profile,
+          [
+            { name: "edit", title: texts.edit, show: (panel) => panel.append(edited) },
+            { name: "revisions", title: texts.revisions, show: (panel) => revisionsPart(panel, path, signal) },
+            { name: "phones", title: texts.deployedOn, show: (panel) => usesPart(panel, profile, signal) },
+          ],
+          query.get("tab") ?? "edit",
+          (name) => readdress(withQuery(`/profiles/${uuid}`, { tab: name === "edit" ? "" : name })),
+        ),
+  );
+  await Promise.all([check(), preview?.ready]);
+}
+
+/** What is compared of a profile. @param {Profile} profile */
+const textOf = ({ cnf_xml, values }) => cnf_xml ?? JSON.stringify(values, null, 2);
+
+/** The names of templates as choices; others than level 0 know the name.
+ * @param {AbortSignal} signal @returns {Promise<import("../fields.js").Field>} */
+async function templateField(signal) {
+  if (!session.isAdmin) return field("template", { isRequired: true });
+  const all = await api.all("configuration-templates", {}, signal);
+  const names = [...new Set(all.map(({ name }) => name))];
+  return field("template", { isRequired: true, choices: names.map((one) => [one, one]) });
+}
+
+/** A problem of the body as a finding: the message of the server names the line and the column.
+ * @param {{field: string, message: string}} problem
+ * @returns {import("../../types").Finding} */
+export function located({ message }) {
+  const at = /line (\d+)(?:,? column (\d+))?/i.exec(message);
+  return { severity: "error", line: Number(at?.[1] ?? 1), column: Number(at?.[2] ?? 1), code: "", message };
+}
+
+/** @param {string} path @param {string} name */
+async function remove(path, name) {
+  const isHere = here();
+  const details = h("p", {}, texts.deleteProfileHint);
+  if (!(await ask(texts.deleteQuestion(name), texts.remove, { isDangerous: true, details }))) return;
+  try {
+    await removed(path);
+    notice(texts.deleted(name));
+    if (!isHere()) return;
+    forgetGuards();
+    go("/profiles");
+  } catch (error) {
+    if (error !== null) notice(messageOf(error), "failed");
+  }
+}
+
+/** A profile that desks need is deleted after another question, which names them.
+ * @param {string} path */
+async function removed(path) {
+  try {
+    await api.remove(path);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 409) throw error;
+    const question = texts.deleteAnyway(error.message);
+    if (!(await ask(question, texts.remove, { isDangerous: true }))) throw null;
+    await api.remove(withQuery(path, { force: true }));
+  }
 }

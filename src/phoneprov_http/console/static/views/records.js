@@ -1,17 +1,22 @@
-/** Lists whose records are opened in a dialog: extensions, permissions, modules, locations, services, flags. */
+/** Locations, modules, numbers, rights, services and flags: lists of small records. */
 
-import { api, withQuery } from "../api.js";
+import { api, session, withQuery } from "../api.js";
 import { fill, h } from "../dom.js";
 import { dataList } from "../elements/data-list.js";
-import { heading, help } from "../elements/heading.js";
-import { recordDialog } from "../elements/record-dialog.js";
-import { sortedHere } from "../elements/sorted-here.js";
+import { recordForm } from "../elements/forms.js";
+import { sortedHere } from "../elements/list-parts.js";
+import { auditLink, heading, help, show } from "../elements/parts.js";
+import { recordDialog, removed } from "../elements/records.js";
 import { searchBar } from "../elements/search-bar.js";
-import { EXTENSION, EXTENSION_TYPES, LOCATION, MODULE, PERMISSION, SERVICE } from "../fields.js";
-import { session } from "../session.js";
+import { EXTENSION, EXTENSION_TYPES, LOCATION, MODULE, PERMISSION, SERVICE, field } from "../fields.js";
 import { TABLES } from "../tables.js";
 import { texts } from "../texts.js";
-import { linkedPart } from "./linked.js";
+import { linkedPart } from "./people.js";
+
+/** @typedef {import("../../types").VendorPhone} VendorPhone */
+
+// Lists whose records are opened in a dialog: extensions, permissions, modules, locations,
+// services, flags.
 
 /**
  * @typedef {object} Kind
@@ -86,7 +91,7 @@ const KINDS = {
 };
 
 /** @type {import("../router.js").View} */
-export async function view({ element, parameters: [name], query, signal }) {
+export async function recordsView({ element, parameters: [name], query, signal }) {
   const kind = KINDS[name];
   const mayWrite = kind.isShared ? session.mayWriteShared : session.isAdmin;
   const list = /** @type {import("../elements/data-list.js").DataList<any>} */ (dataList());
@@ -152,4 +157,72 @@ export async function view({ element, parameters: [name], query, signal }) {
     load: kind.sorted ? load : sortedHere(columns, load),
   });
   if (query.has("new")) add();
+}
+
+// The vendor flags of phones: whether a phone is offered the phone menu.
+
+/** @type {import("../router.js").View} */
+export async function flagsView({ element }) {
+  const list = /** @type {import("../elements/data-list.js").DataList<VendorPhone>} */ (dataList());
+  const changed = () => void list.reload();
+  const add = () => edit(null, changed);
+  element.classList.add("with-list");
+  fill(
+    element,
+    heading(
+      texts.flags,
+      session.mayWriteShared && h("button", { className: "primary", onclick: add }, texts.newFlag),
+      help("reference/http/vendor-phones"),
+    ),
+    list,
+  );
+  /** @type {import("../elements/data-list.js").Column<VendorPhone>[]} */
+  const columns = [
+    {
+      title: texts.mac,
+      sort: "mac",
+      cell: (one) =>
+        session.mayWriteShared
+          ? h("button", { className: "plain link", onclick: () => edit(one, changed) }, one.mac)
+          : one.mac,
+    },
+    { title: texts.vendorPhone, sort: "vendor", cell: (one) => (one.vendor ? texts.yes : texts.no) },
+  ];
+  await list.configure({
+    caption: texts.flags,
+    columns,
+    empty: () => texts.noFlags,
+    load: sortedHere(columns, async (offset, limit, signal) => {
+      const { data, metadata } = await api.get(`vendor-phones?limit=${limit}&offset=${offset}`, signal);
+      return { rows: data, total: metadata.total ?? data.length };
+    }),
+  });
+}
+
+/** @param {VendorPhone | null} flag @param {() => void} changed */
+function edit(flag, changed) {
+  const vendor = field("vendor", { kind: "checkbox" });
+  const fields = flag ? [vendor] : [field("mac", { isRequired: true }), vendor];
+  void show(flag?.mac ?? texts.newFlag, (close) => {
+    const done = () => {
+      close();
+      changed();
+    };
+    const { form } = recordForm(
+      fields,
+      flag ?? { vendor: true },
+      ({ mac, ...values }) => api.put(`vendor-phones/${encodeURIComponent(flag?.mac ?? mac)}`, values),
+      { said: ({ data }) => texts.saved(data.mac), saved: done },
+    );
+    const remove = async () => {
+      if (flag && (await removed(`vendor-phones/${encodeURIComponent(flag.mac)}`, flag.mac))) done();
+    };
+    if (flag) {
+      form.lastElementChild?.append(
+        h("button", { type: "button", className: "danger", onclick: remove }, texts.remove),
+        auditLink(flag.mac) || "",
+      );
+    }
+    return form;
+  });
 }

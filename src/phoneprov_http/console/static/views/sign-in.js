@@ -1,9 +1,8 @@
 /** Signing in: a page at the start, a dialog when a session ends while a view is open. */
 
-import { fill, h, uniqueId } from "../dom.js";
-import { errorBox } from "../elements/error-box.js";
-import { icon } from "../icons.js";
-import { session } from "../session.js";
+import { session } from "../api.js";
+import { fill, h, icon, uniqueId } from "../dom.js";
+import { errorBox } from "../elements/parts.js";
 import { texts } from "../texts.js";
 
 /** @param {HTMLElement} main */

@@ -1,17 +1,35 @@
-/** Templates of configurations: each variant is for a model and a firmware family. */
+/** Configuration templates, and one template. */
 
-import { api, withQuery } from "../api.js";
-import { fill, h } from "../dom.js";
+import { ApiError, api, withQuery } from "../api.js";
+import { ago, fill, h } from "../dom.js";
+import { codeEditor } from "../elements/code.js";
 import { dataList } from "../elements/data-list.js";
-import { heading, help } from "../elements/heading.js";
-import { sortedHere } from "../elements/sorted-here.js";
-import { ago } from "../format.js";
+import { choices, picker, recordForm } from "../elements/forms.js";
+import { sortedHere } from "../elements/list-parts.js";
+import {
+  auditLink,
+  badge,
+  errorBox,
+  heading,
+  help,
+  messageOf,
+  notice,
+  sentences,
+  simpleTable,
+} from "../elements/parts.js";
+import { removed } from "../elements/records.js";
+import { TEMPLATE } from "../fields.js";
+import { forgetGuards, go, guard } from "../navigation.js";
 import { texts } from "../texts.js";
+import { conflictBox } from "./profile-parts.js";
+import { phoneChoice } from "./shared.js";
 
 /** @typedef {import("../../types").Template} Template */
 
+// Templates of configurations: each variant is for a model and a firmware family.
+
 /** @type {import("../router.js").View} */
-export async function view({ element }) {
+export async function templatesView({ element }) {
   const list = /** @type {import("../elements/data-list.js").DataList<Template>} */ (dataList());
   element.classList.add("with-list");
   const add = h("a", { className: "button primary", href: "#/templates/new" }, texts.newTemplate);
@@ -48,7 +66,183 @@ export async function view({ element }) {
 }
 
 /** A variant as people name it. @param {Template} template */
-export function variantTitle({ name, model, software_type: family }) {
+function variantTitle({ name, model, software_type: family }) {
   const kinds = [model, family].filter(Boolean).join(", ");
   return kinds ? `${name} (${kinds})` : name;
+}
+
+// One variant of a template: its fields, and its text with the findings of the server.
+
+const CHECK_MS = 600;
+const EMPTY = "<device>\n  <name>{{ phone.name }}</name>\n</device>\n";
+
+/** @type {import("../router.js").View} */
+export async function templateView({ element, parameters: [uuid], query, signal }) {
+  const isNew = uuid === "new";
+  const list = "configuration-templates";
+  const path = `${list}/${encodeURIComponent(uuid)}`;
+  /** @param {string} of */
+  const stored = async (of) => /** @type {Template} */ ((await api.get(of, signal)).data);
+  const from = query.get("from");
+  const template = isNew
+    ? from
+      ? { ...(await stored(`${list}/${from}`)), model: "", software_type: null }
+      : /** @type {any} */ ({ name: "", body: EMPTY })
+    : await stored(path);
+  let saved = isNew && from ? "" : template.body;
+  let { revision } = template;
+  const conflict = h("div", { "aria-live": "polite" });
+
+  /** @type {number | undefined} */
+  let timer;
+  const editor = codeEditor({
+    label: texts.templateText,
+    value: template.body,
+    changed: () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => void Promise.all([check(), trial?.show()]), CHECK_MS);
+    },
+  });
+
+  async function check() {
+    const body = editor.value();
+    try {
+      const { data } = await api.post(`${list}/check`, { body }, signal);
+      if (body === editor.value()) editor.show(data.findings);
+    } catch (error) {
+      if (!signal.aborted) notice(messageOf(error), "failed");
+    }
+  }
+
+  const typed = () => (editor.value() === saved ? {} : { body: editor.value() });
+  const trial = isNew ? null : trialPart(path, typed, signal);
+  const { form } = recordForm(TEMPLATE, template, save, {
+    changesOnly: !isNew,
+    button: isNew ? texts.create : texts.save,
+    said: ({ data }) => (isNew ? texts.created : texts.saved)(variantTitle(data)),
+    saved: ({ data }) => {
+      if (!isNew) return;
+      forgetGuards();
+      go(`/templates/${data.uuid}`);
+    },
+  });
+
+  /** @param {Record<string, any>} fields */
+  async function save(fields) {
+    const body = editor.value();
+    fill(conflict);
+    try {
+      const order = body === saved ? fields : { ...fields, body };
+      const reply = isNew ? await api.post(list, { ...fields, body }) : await api.put(path, { ...order, revision });
+      saved = body;
+      revision = reply.data.revision;
+      void trial?.show();
+      return reply;
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== "changed_meanwhile") throw error;
+      const now = await stored(path);
+      const overwrite = () => {
+        revision = now.revision;
+        form.requestSubmit();
+      };
+      fill(conflict, conflictBox(now.body, body, overwrite));
+      return null;
+    }
+  }
+
+  form.querySelector(".actions")?.before(conflict);
+  guard(() => form.isConnected && editor.value() !== saved);
+  const others = isNew ? [] : (await api.get(withQuery(list, { name: template.name }), signal)).data;
+  if (trial) form.append(...trial.elements);
+  const edited = h("div", { className: "profile" }, form, editor.element, trial?.result);
+  element.classList.add("wide");
+  fill(
+    element,
+    heading(
+      isNew ? texts.newTemplate : variantTitle(template),
+      !isNew && h("a", { className: "button", href: `#/templates/new?from=${uuid}` }, texts.newVariant),
+      !isNew && h("button", { className: "danger", onclick: () => remove(path, template) }, texts.remove),
+      !isNew && auditLink(uuid),
+      help("reference/templates"),
+    ),
+    others.length > 1 &&
+      h(
+        "p",
+        { className: "quiet" },
+        texts.otherVariants,
+        ...others
+          .filter((/** @type {Template} */ one) => one.uuid !== uuid)
+          .flatMap((/** @type {Template} */ one) => [" ", h("a", { href: `#/templates/${one.uuid}` }, variantTitle(one))]),
+      ),
+    edited,
+  );
+  await Promise.all([check(), trial?.ready]);
+}
+
+/** @param {string} path @param {Template} template */
+async function remove(path, template) {
+  const title = variantTitle(template);
+  const details = h("p", {}, texts.deleteProfileHint);
+  if (!(await removed(path, title, { details }))) return;
+  forgetGuards();
+  go("/templates");
+}
+
+/**
+ * What a profile gives for a phone with the text that is typed, while it is typed.
+ *
+ * @param {string} path
+ * @param {() => {body?: string}} typed what is not saved yet, empty without it
+ * @param {AbortSignal} signal
+ */
+function trialPart(path, typed, signal) {
+  const result = h("div", { className: "preview", "aria-live": "polite" });
+  const profile = picker({
+    label: texts.profile,
+    path: choices("phone-profiles"),
+    option: (one) => ({ value: one.uuid, text: one.name }),
+    changed: () => void show(),
+  });
+  const phone = picker({
+    label: texts.phone,
+    path: choices("phones"),
+    option: phoneChoice,
+    changed: () => void show(),
+  });
+  /** @type {AbortController | null} */
+  let running = null;
+  async function show() {
+    running?.abort();
+    if (!profile.value() || !phone.value()) return;
+    const { signal: own } = (running = new AbortController());
+    const unsaved = typed();
+    try {
+      const order = { profile_uuid: profile.value(), mac: phone.value(), ...unsaved };
+      const { data } = await api.post(`${path}/render`, order, AbortSignal.any([signal, own]));
+      fill(result, "body" in unsaved && h("p", { className: "state wait" }, texts.tryOfTyped), ...rendered(data));
+    } catch (error) {
+      if (!signal.aborted && !own.aborted) fill(result, errorBox(error));
+    }
+  }
+  const head = h("div", { className: "wide" }, h("h2", {}, texts.try_), h("p", { className: "hint" }, texts.tryHint));
+  return {
+    elements: [head, profile.element, phone.element],
+    result,
+    show,
+    ready: Promise.all([profile.ready, phone.ready]),
+  };
+}
+
+/** @param {{configuration: string | null, findings: import("../../types").Finding[]}} trial */
+function rendered({ configuration, findings }) {
+  return [
+    configuration !== null &&
+      h("pre", { className: "code", tabIndex: 0, role: "region", "aria-label": texts.configuration }, configuration),
+    simpleTable(
+      texts.findings,
+      [texts.line, texts.severity, sentences(texts.message)],
+      findings.map((one) => [one.line, badge(one.severity, texts.severities), one.message]),
+      texts.noFindings,
+    ),
+  ];
 }

@@ -1,0 +1,192 @@
+/** What several views say of people, phones, changes and batches. */
+
+import { ApiError, NEWEST, api, pause, session, withQuery } from "../api.js";
+import { h } from "../dom.js";
+import { badge } from "../elements/parts.js";
+import { go } from "../navigation.js";
+import { texts } from "../texts.js";
+import { inWords } from "../texts/frame.js";
+
+/** @typedef {import("../../types").Batch} Batch */
+/** @typedef {import("../../types").Deployment} Deployment */
+
+// Names of what records refer to by UUID. Each is asked for once.
+
+/** The account of the service itself and of the command line. */
+const SYSTEM = "00000000-0000-0000-0000-000000000000";
+
+/** @type {Map<string, Promise<any>>} */
+const found = new Map();
+
+/** What the service does not offer, or the caller may not see, is left out.
+ * @param {Promise<{data: any}>} reply */
+export async function optional(reply) {
+  try {
+    return (await reply).data;
+  } catch (error) {
+    if (error instanceof ApiError && [403, 404].includes(error.status)) return null;
+    throw error;
+  }
+}
+
+/** A record that may be deleted. @param {string} path @returns {Promise<any>} */
+function record(path) {
+  if (!found.has(path)) found.set(path, optional(api.get(path)));
+  return /** @type {Promise<any>} */ (found.get(path));
+}
+
+/** The name of an account. @param {string | null} uuid */
+export async function username(uuid) {
+  if (uuid === session.me?.uuid) return session.me.username;
+  if (uuid === SYSTEM || uuid === null) return texts.system;
+  if (!session.seesPeople) return texts.anotherAccount;
+  return (await record(`users/${uuid}`))?.username ?? texts.deletedAccount;
+}
+
+/** @param {{first_name: string, last_name: string}} user */
+export const fullName = ({ first_name, last_name }) => `${first_name} ${last_name}`;
+
+/** The name of a profile; null if it is deleted. @param {string} uuid @returns {Promise<string | null>} */
+export async function profileName(uuid) {
+  return (await record(`phone-profiles/${uuid}`))?.name ?? null;
+}
+
+/** Whether the owner of a profile is active; false if the profile or the owner is deleted. For level 0.
+ * @param {string} uuid of the profile */
+export async function hasActiveOwner(uuid) {
+  const profile = await record(`phone-profiles/${uuid}`);
+  return profile !== null && (await record(`users/${profile.user_uuid}`))?.is_active === true;
+}
+
+const MOST_NAMED = 100;
+
+/** @param {string} mac in any spelling */
+const digitsOf = (mac) => mac.replace(/[:.-]/g, "").toUpperCase();
+
+/** Those of a list that are not in the inventory. @param {string[]} macs @param {AbortSignal} signal */
+export async function unknownOf(macs, signal) {
+  const spelled = macs.map((mac) => digitsOf(mac).replace(/..(?!$)/g, "$&:"));
+  const names = await phoneNames(spelled, signal);
+  return [...new Set(spelled)].filter((mac) => !names.has(mac));
+}
+
+/** The names of phones by MAC address; one that is not in the inventory has none.
+ * @param {string[]} macs @param {AbortSignal} [signal] @returns {Promise<Map<string, string>>} */
+export async function phoneNames(macs, signal) {
+  const all = [...new Set(macs)];
+  const pages = Array.from({ length: Math.ceil(all.length / MOST_NAMED) }, (_, page) =>
+    all.slice(page * MOST_NAMED, (page + 1) * MOST_NAMED).map((mac) => mac.replaceAll(":", "")).join(","),
+  );
+  const found = await Promise.all(
+    pages.map((page) => api.get(withQuery("phones", { macs: page, limit: MOST_NAMED }), signal)),
+  );
+  return new Map(found.flatMap(({ data }) => data).map(({ mac, name }) => [mac, name ?? ""]));
+}
+
+/** A phone in a list of choices. @param {import("../../types").Phone} phone */
+export const phoneChoice = ({ mac, name, model, location }) => ({
+  value: mac,
+  text: [name, mac, model, location].filter(Boolean).join(", "),
+});
+
+/** A phone as people name it. @param {{mac: string, name?: string | null}} phone */
+export const phoneTitle = ({ mac, name }) => (name ? `${name} (${mac})` : mac);
+
+/** The address of a phone; the API names `address_confirmed` only of one that is not confirmed.
+ * @param {{phone_ip: string | null, address_confirmed?: boolean}} phone */
+export const addressOf = ({ phone_ip: ip, address_confirmed: isConfirmed }) =>
+  ip !== null && isConfirmed === false ? texts.notConfirmed(ip) : ip;
+
+// Phones of another call manager, which request a signed configuration and take no other.
+
+/** Whether a name is that of a signed configuration. @param {string} name */
+export const isSigned = (name) => /\.cnf\.xml(\.enc)?\.sgn$/i.test(name);
+
+/** What to do about such a phone; empty if none of these requests was one. @param {string[]} names */
+export const signedHint = (names) =>
+  names.some(isSigned) ? h("p", { className: "hint", role: "note" }, texts.signedHint) : "";
+
+// Phones chosen in any list for a new batch.
+
+/** @type {{macs: string[]}} */
+export const chosen = { macs: [] };
+
+/** The button that starts a new batch for these phones. @param {string[]} macs
+ * @param {"primary" | ""} [className] */
+export function batchButton(macs, className = "primary") {
+  const phones = [...new Set(macs)];
+  const onclick = () => {
+    chosen.macs = phones;
+    go("/batches/new?selected=1");
+  };
+  return h("button", { className, onclick }, texts.batchFor(phones.length));
+}
+
+// Changes of phones, batches, and what is on a phone.
+
+const POLL_MS = 1000;
+
+/** @param {Deployment} deployment */
+export function isOver(deployment) {
+  return deployment.outcome !== "running" && deployment.confirmation !== "pending";
+}
+
+/**
+ * Read the deployment each second until nothing more can happen.
+ *
+ * @param {string} path
+ * @param {Deployment} deployment
+ * @param {AbortSignal} signal
+ * @param {(deployment: Deployment) => void} changed
+ */
+export async function follow(path, deployment, signal, changed) {
+  while (!isOver(deployment)) {
+    await pause(POLL_MS, signal);
+    deployment = (await api.get(path, signal)).data;
+    changed(deployment);
+  }
+}
+
+/** Why a deployment failed, or why the phone did not come back. @param {Deployment} deployment */
+export function problemOf({ outcome, message, restart, confirmation, confirmation_message: seen }) {
+  if (message && outcome !== "deployed") return inWords(message);
+  if (confirmation === "confirmed") return "";
+  if (outcome === "deployed" && restart !== null && restart !== "ok") return inWords(restart);
+  return inWords(seen ?? "");
+}
+
+/** Whether the phone was seen again; nothing for a change that did not reach it.
+ * @param {Deployment} deployment */
+export const confirmationOf = ({ outcome, confirmation }) =>
+  outcome === "deployed" ? texts.confirmations[confirmation] : "";
+
+/** The profile of a batch; a restart has none. @param {Batch} batch */
+export const profileOf = ({ action, profile_name: name }) => (action === "restart" ? "" : (name ?? texts.profileOnPhone));
+
+/** The state of a batch: one with failures is no success. @param {Batch} batch */
+export function stateOf({ state, phones }) {
+  const isPartly = state === "done" && phones.failed + phones.unknown > 0;
+  return isPartly ? badge("failed", { failed: texts.doneWithFailures }) : badge(state, texts.batchStates);
+}
+
+/** The API lists the oldest first: the newest stand on its last page.
+ * @param {number} offset @param {number} limit @param {AbortSignal} signal */
+export async function newestBatches(offset, limit, signal) {
+  const total = await api.count("batches", {}, signal);
+  const end = Math.max(0, total - offset);
+  const start = Math.max(0, end - limit);
+  if (end === start) return { rows: [], total };
+  const { data } = await api.get(withQuery("batches", { offset: start, limit: end - start }), signal);
+  return { rows: /** @type {Batch[]} */ (data.reverse()), total };
+}
+
+/** What is on a phone, and its newest deployment, as far as the caller may see them.
+ * @param {string} path @param {AbortSignal} signal */
+export async function deployedOn(path, signal) {
+  const newest = { before: NEWEST, limit: 1 };
+  const [current, last] = await Promise.all([
+    api.get(withQuery(`${path}/deployments`, { ...newest, current: true }), signal),
+    api.get(withQuery(`${path}/deployments`, newest), signal),
+  ]);
+  return { current: current.data[0] ?? null, last: last.data[0] ?? null };
+}
