@@ -119,6 +119,19 @@ async def test_first_phones_stop_and_undo_are_rehearsed(office: Office) -> None:
     assert "earlier configuration back" in rehearsal.timeline[-1].message
 
 
+async def test_chosen_first_phones_are_rehearsed_before_the_others(office: Office) -> None:
+    phones = real_phones(random.Random(1), 8)
+    phones[5].fault = "wrong_model"
+    await with_history(office, phones)
+    plan = {"profile_uuid": office.profiles[1], "first_macs": (phones[5].mac, phones[2].mac)}
+
+    rehearsal = await office.rehearse(**FLOOR, **plan)
+
+    assert [one.mac for one in rehearsal.foretold[:2]] == [phones[5].mac, phones[2].mac]
+    assert phones[5].mac in str(rehearsal.stopped_because)
+    assert (rehearsal.outcomes.deployed, rehearsal.outcomes.left_alone) == (2, 6)
+
+
 async def test_phone_that_was_never_seen_is_unknown(office: Office) -> None:
     await with_history(office, real_phones(random.Random(1), 3))
     (new,) = real_phones(random.Random(2), 1, first=50)

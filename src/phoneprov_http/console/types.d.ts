@@ -440,6 +440,7 @@ export interface Plan {
   groups: PlanGroup[];
   problems: PlanProblem[];
   notes: PlanProblem[];
+  first: PlannedFirst[];
 }
 
 export interface PlanGroup {
@@ -452,6 +453,11 @@ export interface PlanProblem {
   count: number;
   macs: string[];
   message: string;
+}
+
+export interface PlannedFirst {
+  mac: string;
+  outcome: "changed" | "unchanged" | "unfit";
 }
 
 export interface Preview {

@@ -112,8 +112,13 @@ def test_plan_and_rollout_of_a_floor(folder: Path) -> None:
     planned = run("plan", "--template", "office").stdout
     assert "3 would change" in planned
     assert planned.count("phone(s):") == 1
-    stopped = run("rollout", "--template", "office", "--first", "1", "--undo-on-stop", code=3)
-    assert "is not confirmed" in stopped.stdout
+    chosen = ("--template", "office", "--first-mac", a_mac(3))
+    assert f"First: {a_mac(3)} (would change)." in run("plan", *chosen).stdout
+    stopped = run("rollout", *chosen, "--undo-on-stop", code=3)
+    assert f"{a_mac(3)}, one of the first phones, is not confirmed" in stopped.stdout
+    outside = run("rollout", "--mac", a_mac(1), "--first-mac", a_mac(2), code=2).stderr
+    text = f"--first-mac names {a_mac(2)}, which is not in the batch"
+    assert text in " ".join(outside.split())
     assert "(undo) is done" in stopped.stdout
     at = datetime.now(UTC) + timedelta(days=30)
     later = run("rollout", "--template", "office", "--start-at", at.isoformat(), "--json").stdout

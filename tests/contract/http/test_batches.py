@@ -172,6 +172,17 @@ async def test_batch_start_invalid_body_is_named(admin: Caller) -> None:
     }
 
 
+async def test_batch_first_phones_outside_of_it_are_named(admin: Caller) -> None:
+    body = {"action": "switch", "macs": [a_mac(1), a_mac(2)], "first_macs": [a_mac(3)]}
+    for path in ("/batches", "/batches/plan", "/batches/rehearse"):
+        assert error_of(await admin.post(path, body), 422) == {
+            "first_macs": f"names {a_mac(3)}, which is not in the batch"
+        }
+    chosen = {**body, "macs": [a_mac(1), a_mac(3)]}
+    planned = data_of(await admin.post("/batches/plan", chosen))
+    assert planned["first"] == [{"mac": a_mac(3), "outcome": "unfit"}]
+
+
 async def test_batch_conflicts_are_reported(api: Api, admin: Caller) -> None:
     nowhere = await admin.post("/batches", {"action": "restart", "location": "3rd floor"})
     error_of(nowhere, 409, "no_phones")

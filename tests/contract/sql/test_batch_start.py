@@ -1,4 +1,4 @@
-"""The start of a batch costs as many statements for 2,000 phones as for two."""
+"""The start of a batch: its statements, and the order of its phones."""
 
 from collections.abc import Awaitable, Coroutine, Sequence
 from pathlib import Path
@@ -54,3 +54,31 @@ async def test_batch_start_number_of_statements_is_constant(
             return len(statements)
 
         assert await cost(MANY) == await cost(2) < 10
+
+
+@pytest.mark.parametrize("name", sorted(DATABASES))
+async def test_batch_start_chosen_phones_have_the_first_positions(
+    tmp_path: Path, name: str
+) -> None:
+    async with DATABASES[name](tmp_path) as database:
+        async with database.write(by=ROOT) as tx:
+            for number in range(1, 8):
+                await tx.phones.add(a_phone(number, location="Hall"))
+
+        async def nothing() -> None:
+            pass
+
+        def later(work: Awaitable[None]) -> None:
+            assert isinstance(work, Coroutine)
+            work.close()
+
+        batches = Batches(database, nothing, later, FixedClock(), CountingIds())
+        chosen = (a_mac(6), a_mac(2), a_mac(4))
+        new = CreateBatch(action="switch", location="hall", first_macs=chosen)
+        batch = await batches.start(ROOT, new)
+
+        phones = await (await batches.phones(ROOT, batch.uuid)).everything()
+        others = (a_mac(number) for number in (1, 3, 5, 7))
+        assert [one.mac for one in phones] == [*chosen, *others]
+        assert [one.position for one in phones] == list(range(1, 8))
+        assert (batch.first, batch.phones.total) == (3, 7)

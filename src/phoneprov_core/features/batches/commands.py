@@ -1,10 +1,12 @@
 """Commands of batches: the phones, the action and the rate."""
 
+from collections import Counter
 from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import Struct
 
 from phoneprov_core.features.batches.model import (
+    MOST_FIRST,
     AsOf,
     AtOnce,
     CanarySize,
@@ -35,6 +37,14 @@ MOST_MACS = 5000
 
 def _macs(given: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(values.each(addresses.mac, most=MOST_MACS)(given)))
+
+
+def _first_macs(given: tuple[str, ...]) -> tuple[str, ...]:
+    macs = values.each(addresses.mac, most=MOST_FIRST)(given)
+    twice = [mac for mac, times in Counter(macs).items() if times > 1]
+    if twice:
+        raise ValueError(f"names {', '.join(twice)} more than once")
+    return macs
 
 
 class BatchTarget(Struct, frozen=True, forbid_unknown_fields=True):
@@ -100,7 +110,8 @@ _TOGETHER = {
     "allOf": [
         {"oneOf": [_LISTED, _PAIRED, _FILTERED, _EVERY]},
         {"anyOf": [{"properties": {"as_of": _NULL}}, _EARLIER]},
-        {"anyOf": [_SWITCH, {"properties": dict.fromkeys(("first",), _NULL)}]},
+        {"anyOf": [_SWITCH, {"properties": dict.fromkeys(("first", "first_macs"), _NULL)}]},
+        {"anyOf": [{"properties": {name: _NULL}} for name in ("first", "first_macs")]},
         {"anyOf": [{"properties": {"revision": _NULL}}, _PROFILE]},
         {"anyOf": [_SWITCH, {"properties": {"profile_uuid": _NULL}}]},
     ]
@@ -162,6 +173,21 @@ class CreateBatch(Command, frozen=True, kw_only=True):
     first: CanarySize | None = None
     first_minutes: FirstMinutes = 10
     undo_on_stop: UndoOnStop = False
+    first_macs: (
+        Annotated[
+            tuple[MacAddress, ...],
+            Check(_first_macs),
+            schema(
+                "MAC addresses of the phones that are switched first, in place of a number in "
+                "`first`; each one must be among the phones of the batch",
+                minItems=1,
+                maxItems=MOST_FIRST,
+                uniqueItems=True,
+                examples=[["00:1B:D4:12:34:56"]],
+            ),
+        ]
+        | None
+    ) = None
     only_changed: OnlyChanged = False
     newest: Newest = False
 
@@ -190,9 +216,13 @@ class CreateBatch(Command, frozen=True, kw_only=True):
             problems.append(Problem("profile_uuid", "is required with `revision`"))
         problems += [
             Problem(name, "is not allowed with `action=restart`")
-            for name in ("first", "undo_on_stop", "only_changed", "newest")
+            for name in ("first", "first_macs", "undo_on_stop", "only_changed", "newest")
             if self.action == "restart" and getattr(self, name)
         ]
+        if self.first_macs is not None and not self.first_macs:
+            problems.append(Problem("first_macs", "must name at least one phone"))
+        if self.first_macs and self.first:
+            problems.append(Problem("first", "is not allowed with `first_macs`"))
         if self.as_of is not None:
             beside = ("items", "profile_uuid", "revision", "template", "newest")
             problems += [
@@ -228,6 +258,11 @@ class CreateBatch(Command, frozen=True, kw_only=True):
                 )
             )
         return problems
+
+    @property
+    def number_first(self) -> int:
+        """Number of phones that are switched and confirmed first."""
+        return self.first or len(self.first_macs or ())
 
     def selects(self, phone: Phone) -> bool:
         """Whether an active phone matches every filter that is set. Case is ignored, and models are

@@ -4,13 +4,13 @@ import asyncio
 import hashlib
 import re
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Struct
 
 from phoneprov_core.features.batches.changes import known_values, named
 from phoneprov_core.features.batches.commands import CreateBatch
-from phoneprov_core.features.batches.model import BatchAction
+from phoneprov_core.features.batches.model import MOST_FIRST, BatchAction
 from phoneprov_core.features.batches.ports import BatchesTransaction, NoPhones
 from phoneprov_core.features.batches.rules import LoadFaults, reported_load, switch_of
 from phoneprov_core.features.batches.use_cases import require_future, require_known, selected
@@ -189,6 +189,16 @@ class PlanProblem(Struct, frozen=True):
     message: Annotated[str, schema("Reason")]
 
 
+class PlannedFirst(Struct, frozen=True):
+    """One of the phones that are switched first."""
+
+    mac: StoredMac
+    outcome: Annotated[
+        Literal["changed", "unchanged", "unfit"],
+        schema("How the phone is counted; one that is not switched proves nothing for the others"),
+    ]
+
+
 class Plan(Struct, frozen=True):
     """What a batch would change."""
 
@@ -211,6 +221,10 @@ class Plan(Struct, frozen=True):
             "most first",
             maxItems=MOST_GROUPS + 1,
         ),
+    ] = ()
+    first: Annotated[
+        tuple[PlannedFirst, ...],
+        schema("The phones that are switched first, in their order", maxItems=MOST_FIRST),
     ] = ()
 
 
@@ -251,17 +265,21 @@ class _Planning:
     phones: int = 0
     unchanged: int = 0
     changed: int = 0
+    first: list[PlannedFirst] = field(default_factory=list)
 
     async def look_at(self, mac: str, profile_uuid: str | None) -> None:
         """Count one phone."""
         self.phones += 1
+        outcome: Literal["changed", "unchanged", "unfit"] = "unfit"
         try:
-            await self._compare(mac, profile_uuid)
+            outcome = "changed" if await self._differs(mac, profile_uuid) else "unchanged"
         except (Conflict, NotFound) as error:
             self.unfit.add(mac, error.message)
+        if len(self.first) < self.new.number_first:
+            self.first.append(PlannedFirst(mac, outcome))
 
-    async def _compare(self, mac: str, profile_uuid: str | None) -> None:
-        """Raises ``Conflict`` and ``NotFound`` if the phone is unfit."""
+    async def _differs(self, mac: str, profile_uuid: str | None) -> bool:
+        """Whether the phone would change. Raises ``Conflict`` and ``NotFound`` if it is unfit."""
         old: Rendered | None = Rendered("")
         order, new, reported = None, Rendered(""), None
         async with self.plan.database.read() as tx:
@@ -288,7 +306,7 @@ class _Planning:
         has_it = is_known if order is None else is_unchanged(in_place, order, clock)
         if has_it:
             self.unchanged += 1
-            return
+            return False
         if order is not None and self.new.as_of is not None:
             records = self.plan.deploy.records
             async with self.plan.database.read() as tx:
@@ -297,6 +315,7 @@ class _Planning:
                     self.notes.add(mac, note)
         self.changed += 1
         await self.differences.add(phone, old, new, is_known=is_known)
+        return True
 
     def result(self) -> Plan:
         """Raises ``NoPhones``."""
@@ -311,6 +330,7 @@ class _Planning:
             tuple(PlanGroup(one.count, tuple(one.macs), one.what) for one in groups),
             _shown(problems),
             _shown(self.notes.most_first()),
+            tuple(self.first),
         )
 
 

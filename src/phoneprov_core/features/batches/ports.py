@@ -109,7 +109,7 @@ class FirstPhones(Struct, frozen=True):
         if self.state is PhoneState.DONE:
             missed = {Confirmation.NONE, Confirmation.NOT_CONFIRMED}
             return self.is_lost or self.confirmation in missed
-        return self.state in {PhoneState.FAILED, PhoneState.UNKNOWN}
+        return self.state in {PhoneState.FAILED, PhoneState.UNKNOWN, PhoneState.LEFT_OUT}
 
 
 class BatchLease(Struct, frozen=True):

@@ -19,8 +19,8 @@ from phoneprov_core.features.batches.rules import pin
 from phoneprov_core.features.history.use_cases import phones_then, require_kept
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.kernel.actor import Actor, Event
-from phoneprov_core.kernel.commands import record_of, wrong
-from phoneprov_core.kernel.errors import NotFound, require
+from phoneprov_core.kernel.commands import invalid, record_of, wrong
+from phoneprov_core.kernel.errors import NotFound, Problem, require
 from phoneprov_core.kernel.paging import NEWEST, Listing, Page, limit_by_key, listing
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, NewId, known_id, timestamp
@@ -100,7 +100,8 @@ class Batches:
     async def start(self, actor: Actor, new: CreateBatch) -> Batch:
         """Store the batch and start processing it. Raises ``Forbidden``; ``NotFound`` for a
         profile, a revision or a listed phone that does not exist; ``Conflict`` (code ``no_phones``)
-        if no active phone matches the filters; ``Invalid`` for a moment that is not kept."""
+        if no active phone matches the filters; ``Invalid`` for a moment that is not kept, and for
+        first phones that are not in the batch."""
         require_superadmin(actor)
         read, now = self.database.read, timestamp(self.clock())
         # The past does not change: it is read before the transaction, which others wait for.
@@ -177,6 +178,7 @@ class Batches:
             state=BatchState.RUNNING if new.start_at is None else BatchState.PLANNED,
             created_at=timestamp(self.clock()),
             template=new.template or None,
+            first=new.number_first or None,
         )
 
 
@@ -213,15 +215,33 @@ async def require_known(tx: BatchesTransaction, new: CreateBatch) -> None:
     for uuid in dict.fromkeys(item.profile_uuid for item in new.items or ()):
         if await tx.profiles.find(uuid) is None:
             raise NotFound(f"There is no profile {uuid}.")
-    for mac in await tx.phones.unknown([*(new.macs or ()), *(one.mac for one in new.items or ())]):
+    named = [*(new.macs or ()), *(one.mac for one in new.items or ()), *(new.first_macs or ())]
+    for mac in await tx.phones.unknown(named):
         raise NotFound(f"There is no phone {mac} in the inventory.")
 
 
-async def selected(
-    read: Callable[[], AbstractAsyncContextManager[BatchesTransaction]], new: CreateBatch, now: str
-) -> AsyncIterator[list[Target]]:
-    """The requested phones, in pieces, each of its own transaction. The filters of a batch as of an
-    earlier moment select the phones of then. Raises ``Invalid`` for a moment that is not kept."""
+Read = Callable[[], AbstractAsyncContextManager[BatchesTransaction]]
+
+
+async def selected(read: Read, new: CreateBatch, now: str) -> AsyncIterator[list[Target]]:
+    """The requested phones, in pieces, each of its own transaction; those of ``first_macs`` before
+    the others. The filters of a batch as of an earlier moment select the phones of then. Raises
+    ``Invalid`` for a moment that is not kept, and for first phones that are not requested."""
+    first: dict[str, Target] = {}
+    if new.first_macs:
+        wanted = frozenset(new.first_macs)
+        async for piece in _in_any_order(read, new, now):
+            first |= {target[0]: target for target in piece if target[0] in wanted}
+        if others := [mac for mac in new.first_macs if mac not in first]:
+            raise invalid(
+                [Problem("first_macs", f"names {mac}, which is not in the batch") for mac in others]
+            )
+        yield [first[mac] for mac in new.first_macs]
+    async for piece in _in_any_order(read, new, now):
+        yield [target for target in piece if target[0] not in first]
+
+
+async def _in_any_order(read: Read, new: CreateBatch, now: str) -> AsyncIterator[list[Target]]:
     if new.as_of is not None:
         async with read() as tx:
             await require_kept(tx, "as_of", new.as_of, now)

@@ -151,6 +151,7 @@ OPTIONS = {
     "template": "--template",
     "start_at": "--start-at",
     "first": "--first",
+    "first_macs": "--first-mac",
     "first_minutes": "--first-minutes",
     "undo_on_stop": "--undo-on-stop",
     "only_changed": "--only-changed",

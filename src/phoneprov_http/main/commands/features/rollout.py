@@ -30,6 +30,11 @@ from phoneprov_http.main.commands.features.batches import (
 from phoneprov_http.main.commands.local_access import Acting, as_operator, profile_called
 from phoneprov_http.main.commands.options import MAC, as_json, naming, print_json, together
 
+_COUNTED = {
+    "changed": "would change",
+    "unchanged": "has its configuration",
+    "unfit": "would not be switched",
+}
 STOPPED = 3
 """The exit code of a rollout that was stopped or cancelled."""
 
@@ -53,9 +58,14 @@ _selecting = together(
 )
 
 
+_first = together(
+    click.option("--first", type=int, help="Number of phones to switch and confirm first."),
+    click.option("--first-mac", "first_macs", multiple=True, type=MAC,
+                 help="A phone to switch and confirm first; can be repeated."),
+)  # fmt: skip
 _in_steps = together(
     click.option("--start-at", help="Time with an offset, such as 2026-01-31T20:00:00+01:00."),
-    click.option("--first", type=int, help="Number of phones to switch and confirm first."),
+    _first,
     click.option("--first-minutes", type=int, default=10, show_default=True,
                  help="Time to wait for the first phones."),
     click.option("--undo-on-stop", is_flag=True, help="After a stop, restore the changed phones."),
@@ -76,6 +86,7 @@ _in_steps = together(
 
 @click.command()
 @_selecting
+@_first
 @as_json
 def plan(*, as_json: bool, **fields: Any) -> None:
     """Show what a switch of many phones would change.
@@ -91,7 +102,8 @@ def plan(*, as_json: bool, **fields: Any) -> None:
     """
 
     async def work(at: Acting) -> Plan:
-        return await at.container.plan_batch()(at.actor, await _batch_of(at, fields))
+        with naming(OPTIONS):
+            return await at.container.plan_batch()(at.actor, await _batch_of(at, fields))
 
     found = as_operator(work)
     if as_json:
@@ -102,6 +114,9 @@ def plan(*, as_json: bool, **fields: Any) -> None:
         f"Of {found.phones} phones: {found.changed} would change, {found.unchanged} have their "
         f"configuration, {found.unfit} {unfit}."
     )
+    if found.first:
+        first = ", ".join(f"{one.mac} ({_COUNTED[one.outcome]})" for one in found.first)
+        click.echo(f"First: {first}.")
     for group in found.groups:
         click.echo(f"\n{group.count} phone(s): {_some(group.macs, group.count)}")
         click.echo(group.diff, nl=False)
@@ -151,8 +166,9 @@ def rollout(
         if resume is not None:
             begun = await batches.resume(at.actor, resume)
         else:
-            new = await _batch_of(at, _steps(fields, all_phones=all_phones))
-            begun = await batches.start(at.actor, new)
+            with naming(OPTIONS):
+                new = await _batch_of(at, _steps(fields, all_phones=all_phones))
+                begun = await batches.start(at.actor, new)
         if detach or begun.state is BatchState.PLANNED:
             return begun, None
         seen = await following(at, begun, quiet=as_json, wait=wait)
@@ -191,8 +207,9 @@ def rehearse(*, all_phones: bool, as_json: bool, **fields: Any) -> None:
     """
 
     async def work(at: Acting) -> Rehearsal:
-        new = await _batch_of(at, _steps(fields, all_phones=all_phones))
-        return await at.container.rehearse_batch()(at.actor, new)
+        with naming(OPTIONS):
+            new = await _batch_of(at, _steps(fields, all_phones=all_phones))
+            return await at.container.rehearse_batch()(at.actor, new)
 
     found = as_operator(work)
     if as_json:
@@ -255,8 +272,7 @@ async def _batch_of(at: Acting, given: dict[str, Any]) -> CreateBatch:
     if profile is not None:
         fields["profile_uuid"] = await profile_called(at, profile)
     fields["stop_after_failures"] = given.get("stop_after_failures", 25)
-    with naming(OPTIONS):
-        return command_of(CreateBatch, {"action": BatchAction.SWITCH.value, **fields})
+    return command_of(CreateBatch, {"action": BatchAction.SWITCH.value, **fields})
 
 
 async def _items_in(at: Acting, file: BinaryIO) -> list[dict[str, str]]:
