@@ -316,6 +316,8 @@ from phoneprov_core.switching.deployments.texts import (
 )
 from phoneprov_core.switching.deployments.use_cases import (
     Deployments as Deployments,
+    Restarted as Restarted,
+    RestartPhone as RestartPhone,
     SwitchProfile as SwitchProfile,
 )
 from phoneprov_core.switching.devices.names import (

@@ -46,7 +46,11 @@ from phoneprov_core.people.users.use_cases import Users
 from phoneprov_core.people.vendor_users import VendorUsers
 from phoneprov_core.switching.deployments.preview import PreviewSwitch
 from phoneprov_core.switching.deployments.rollback import Rollback
-from phoneprov_core.switching.deployments.use_cases import Deployments, SwitchProfile
+from phoneprov_core.switching.deployments.use_cases import (
+    Deployments,
+    RestartPhone,
+    SwitchProfile,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +92,7 @@ class UseCases:
     switch_profile: SwitchProfile
     preview_switch: PreviewSwitch
     rollback: Rollback
+    restart_phone: RestartPhone
     deployments: Deployments
     batches: Batches
     plan_batch: PlanBatch

@@ -106,7 +106,7 @@ def api_routes(use_cases: UseCases) -> list[Router]:
         profile_routes(of.profiles, of.switch_profile, of.preview_switch, of.read_configurations),
         import_routes(of.import_or_sync),
         joining_routes(of.join_people, of.leave_people, of.undo_act),
-        deployment_routes(of.deployments, of.rollback),
+        deployment_routes(of.deployments, of.rollback, of.restart_phone),
         desk_routes(of.desks),
         line_routes(of.lines, of.drills),
         batch_routes(of.batches, of.plan_batch, of.rehearse_batch),

@@ -158,6 +158,7 @@ def table() -> Iterator[Route]:
         ("DELETE", "/{mac}", "shared", a_phone_without_an_address),
         ("GET", "/{mac}/deployments", "account", a_new_phone),
         ("POST", "/{mac}/rollback", "own record", a_deployment_of_the_owners),
+        ("POST", "/{mac}/restart", "level 0", a_new_phone),
         ("GET", "/{mac}/desk", "own record", a_desk_of_the_owner),
         ("PUT", "/{mac}/desk", "level 0", a_new_phone, sending(hotdesk=True)),
         ("POST", "/{mac}/desk/logout", "own record", a_desk_of_the_owner),
@@ -359,6 +360,7 @@ HELPDESK = {
     """),
     "in scope": _named("""
         POST /phones/{mac}/rollback
+        POST /phones/{mac}/restart
         GET /phones/{mac}/desk
         POST /phones/{mac}/desk/logout
         GET /phones/{mac}/state

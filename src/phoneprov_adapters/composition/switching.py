@@ -7,6 +7,7 @@ from dependency_injector.providers import Object, Provider
 from phoneprov_adapters.composition.adapters import (
     Adapters,
     background,
+    calls,
     clock,
     database,
     driver,
@@ -30,7 +31,11 @@ from phoneprov_core.switching.deployments.order import SwitchLimits, Texts
 from phoneprov_core.switching.deployments.preview import Foresee, PreviewSwitch
 from phoneprov_core.switching.deployments.records import Participant, Records
 from phoneprov_core.switching.deployments.rollback import Rollback
-from phoneprov_core.switching.deployments.use_cases import Deployments, SwitchProfile
+from phoneprov_core.switching.deployments.use_cases import (
+    Deployments,
+    RestartPhone,
+    SwitchProfile,
+)
 
 
 def shared_files_of(settings: Settings) -> SharedFiles:
@@ -84,6 +89,9 @@ class SwitchingContainer(InventoryContainer):
         filename_template=setting(lambda it: it.ftp_filename))
     switch_profile = singleton(SwitchProfile, database=database, deploy=of(deploy))
     rollback = singleton(Rollback, database=database, deploy=of(deploy))
+    restart_phone = singleton(
+        RestartPhone, database=database, deploy=of(deploy), calls=calls,
+        run_to_end=of(Adapters.tasks, lambda it: it.run))
     preview_switch = singleton(
         PreviewSwitch, database=database, deploy=of(deploy),
         reachability=of(Adapters.reachability), compare=of(Adapters.compare), clock=clock,

@@ -38,6 +38,7 @@ _COMMANDS = {
     "preview": ("switching.preview", "preview"),
     "history": ("switching.history", "history"),
     "rollback": ("switching.switch", "rollback"),
+    "restart": ("switching.switch", "restart"),
     "batch": ("features.batches", "batch"),
     "plan": ("features.rollout", "plan"),
     "rehearse": ("features.rollout", "rehearse"),

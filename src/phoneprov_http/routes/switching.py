@@ -1,19 +1,22 @@
-"""Record of switches, and rollback; others than level 0 see their own."""
+"""Record of switches, rollback, and restart; others than level 0 see their own."""
 
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.switching.deployments.model import (
+    OF_A_RESTART,
     OF_A_SWITCH,
     Deployment,
     DeploymentFilter,
     RightsChanged,
 )
 from phoneprov_core.switching.deployments.rollback import Rollback, RollbackRequest
-from phoneprov_core.switching.deployments.use_cases import Deployments
+from phoneprov_core.switching.deployments.use_cases import Deployments, Restarted, RestartPhone
 from phoneprov_http.envelope import Envelope, Listed, listed, record
-from phoneprov_http.routes.handlers import ApiRequest, Body, Mac, Query, Routes, Uuid
+from phoneprov_http.routes.handlers import ApiRequest, Body, Mac, Query, Routes, Uuid, people
 
 
-def deployment_routes(deployments: Deployments, rollback: Rollback) -> Routes:
+def deployment_routes(
+    deployments: Deployments, rollback: Rollback, restart: RestartPhone
+) -> Routes:
     """``/deployments``, and the deployments of ``/phones/{mac}``."""
     routes = Routes("Deployments")
 
@@ -52,5 +55,13 @@ def deployment_routes(deployments: Deployments, rollback: Rollback) -> Routes:
         that was taken away does not come back: 409 `rights_changed`, unless level 0 sends
         `force`."""
         return record("Configuration put back", await rollback(request.user, mac, data))
+
+    @routes.post("/phones/{mac:str}/restart", status_code=200, guards=[people], raises=OF_A_RESTART)
+    async def restart_phone(request: ApiRequest, mac: Mac) -> Envelope[Restarted]:
+        """Restart a phone. It keeps its configuration, and reads it again. A phone in a call is
+        not restarted: 409 `phone_in_call`. 504 `reply_lost`: the phone did not confirm the command,
+        and may still carry it out. Counts like a switch. Needs level 0, or a helpdesk with the
+        phone in its scope."""
+        return record("Phone restarted", await restart(request.user, mac))
 
     return routes

@@ -38,7 +38,7 @@ def helper(browser: Browser, console: Console, service: Service) -> Iterator[Con
     service.api("DELETE", f"phone-profiles/{profile['uuid']}")
 
 
-def test_helpdesk_finds_a_person_sets_a_pin_and_logs_out_a_desk(
+def test_helpdesk_finds_a_person_sets_a_pin_restarts_and_logs_out_a_desk(
     helper: Console, service: Service
 ) -> None:
     page = helper.page
@@ -68,6 +68,11 @@ def test_helpdesk_finds_a_person_sets_a_pin_and_logs_out_a_desk(
         expect(page.get_by_role("button", name=name)).to_have_count(0)
     page.get_by_role("button", name="Open the lock after wrong PINs").click()
     expect(page.locator("#notices")).to_contain_text("The lock is open.")
+    page.get_by_role("button", name="Restart").click()
+    page.get_by_role("dialog", name=re.compile("^Restart ")).get_by_role(
+        "button", name="Restart"
+    ).click()
+    expect(page.locator("#notices")).to_contain_text("accepted the restart.")
     page.get_by_role("button", name="Log out").first.click()
     page.get_by_role("dialog").get_by_role("button", name="Log out").click()
     expect(page.get_by_text("No user is logged in.")).to_be_visible()
@@ -84,3 +89,4 @@ def test_helpdesk_opens_no_page_of_level_0_and_a_phone_elsewhere_without_its_use
     helper.open(f"#/phones/{ANNEX}")
     expect(page.get_by_role("heading", name="Desk 2")).to_be_visible()
     expect(page.get_by_role("tab", name="Lines")).to_have_count(0)
+    expect(page.get_by_role("button", name="Restart")).to_have_count(0)

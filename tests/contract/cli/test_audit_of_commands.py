@@ -145,6 +145,10 @@ CHANGING: dict[str, tuple[Callable[[Installation], object], set[str]]] = {
     "create-admin": (_create_admin, {"user.created", "permission.created", "assignment.created"}),
     "switch": (lambda o: o.run("switch", ADA, MAC), {"deployment.created", "phone.switched"}),
     "rollback": (lambda o: o.run("rollback", MAC), {"deployment.created", "phone.rolled_back"}),
+    "restart": (
+        lambda o: Commands.run(o, "restart", MAC),  # exit code 1: restarts are switched off
+        {"phone.restart_requested", "phone.restarted"},
+    ),
     "batch start": (
         lambda o: o.run("batch", "start", "switch", "--profile", ADA, "--mac", MAC),
         {"batch.created", "deployment.created", "phone.switched", "batch.finished"},

@@ -16,6 +16,7 @@ ARGUMENTS = {
     "switch": ("Ada", "001bd4000001"),
     "preview": ("Ada", "001bd4000001"),
     "rollback": ("001bd4000001",),
+    "restart": ("001bd4000001",),
     "desk set-default": ("001bd4000001", "--none"),
     "desk logout": ("001bd4000001",),
     "import": ("users", "{file}"),

@@ -67,7 +67,7 @@ WRITTEN_BY = {
     "phone-parts.js": [
         "POST /phones/{mac}/desk/logout", "PUT /phones/{mac}/desk", "POST /phones/{mac}/rollback",
     ],
-    "phone.js": ["PUT /phones/{mac}", "DELETE /phones/{mac}"],
+    "phone.js": ["POST /phones/{mac}/restart", "PUT /phones/{mac}", "DELETE /phones/{mac}"],
     "phones.js": ["POST /phones"],
     "profile-parts.js": ["POST /phone-profiles/switch/preview"],
     "profiles.js": [

@@ -17,7 +17,7 @@ import phoneprov_core
 from phoneprov_core.kernel import fields, values, values as addresses
 from phoneprov_core.kernel.errors import Refused, TimedOut, Unavailable
 from phoneprov_core.switching.deployments.model import OF_A_SWITCH
-from phoneprov_core.switching.devices.ports import NOT_RECORDED, OUTCOME_UNKNOWN
+from phoneprov_core.switching.devices.ports import NOT_RECORDED, OUTCOME_UNKNOWN, REPLY_LOST
 from phoneprov_http.phone.request import FAILURES
 from support.access_table import TABLE
 from support.document import DOCUMENT, problems, resolved
@@ -245,8 +245,8 @@ def test_metadata_is_missing_in_the_profile_group_only() -> None:
 
 
 def test_document_create_is_201_start_is_202_others_are_200() -> None:
-    others = ("login", "refresh", "logout", "switch", "preview", "rollback", "user-perms",
-              "lint", "imports/{kind}", "configuration-templates/check", "render",
+    others = ("login", "refresh", "logout", "switch", "preview", "rollback", "restart",
+              "user-perms", "lint", "imports/{kind}", "configuration-templates/check", "render",
               "plan", "rehearse", "people/join", "people/leave", "people/undo")  # fmt: skip
     for name, described in OPERATIONS.items():
         creates = name.startswith("POST") and not name.endswith(others)
@@ -316,7 +316,7 @@ def test_every_raised_code_is_documented() -> None:
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
                 named = node.targets[0].id == "code" and isinstance(node.value, ast.Constant)
                 raised |= {node.value.value} if named else set()  # type: ignore[attr-defined]
-    raised |= {OUTCOME_UNKNOWN, NOT_RECORDED}
+    raised |= {OUTCOME_UNKNOWN, NOT_RECORDED, REPLY_LOST}
     about = set(re.findall(r"`(\w+)`", DOCUMENT["info"]["description"]))
     documented = {
         code

@@ -53,17 +53,18 @@ from phoneprov_core.switching.deployments.rollback import order_again
 from phoneprov_core.switching.deployments.steps import (
     Holding,
     RestartGate,
+    StepRecorder,
+    no_progress,
     persistently,
-    unexpected,
 )
 from phoneprov_core.switching.devices.ports import (
     OUTCOME_UNKNOWN,
     REPLY_LOST,
+    SWITCHED_OFF,
     Calls,
     PhoneDriver,
     is_in_call,
 )
-from phoneprov_core.switching.devices.restart import SWITCHED_OFF
 
 _IN_A_CALL = "The phone is in a call."
 _BUSY = "Another switch of the phone is under way."
@@ -304,15 +305,10 @@ class PhoneWork:
             await self._later(batch, claim, _BUSY)
             return False
         gate = RestartGate(holding, partial(self._keep_sent, holding, claim))
-        state, message = PhoneState.DONE, None
-        try:
-            await self.driver.restart(phone, family, gate)
-        except LeaseLost:
-            raise
-        except PhoneprovError as error:
-            state, message = _state_after(error), error.message
-        except OSError as error:
-            state, message = PhoneState.UNKNOWN, unexpected(StepName.RESTART, error).message
+        recorder = StepRecorder(self.clock, no_progress)
+        order = self.driver.restart(phone, family, gate)
+        step = await recorder.attempt(StepName.RESTART, order, fatal=LeaseLost)
+        state, message = _STATES[step.ok], step.message
 
         async def store() -> None:
             async with holding.write(actor, even_expired=True) as tx:
@@ -432,6 +428,9 @@ def is_unchanged(in_place: Deployment | None, order: DeploymentRequest, clock: C
         return False
     sha256 = hashlib.sha256(order.cnf_xml.encode()).hexdigest()
     return in_place.sha256 == sha256 and runs(in_place, clock)
+
+
+_STATES = {True: PhoneState.DONE, False: PhoneState.FAILED, None: PhoneState.UNKNOWN}
 
 
 def _state_after(error: PhoneprovError) -> PhoneState:

@@ -19,8 +19,7 @@ from phoneprov_core.switching.deployments.model import (
     StepName,
 )
 from phoneprov_core.switching.deployments.observation import DeviceInformation
-from phoneprov_core.switching.devices.ports import OUTCOME_UNKNOWN, REPLY_LOST
-from phoneprov_core.switching.devices.restart import SWITCHED_OFF
+from phoneprov_core.switching.devices.ports import OUTCOME_UNKNOWN, REPLY_LOST, SWITCHED_OFF
 
 MOST_REMEMBERED = 5
 """Number of the last deployments of a phone from which its durations are taken."""

@@ -35,10 +35,12 @@ from phoneprov_core.kernel.system import Timestamp, timestamp
 from phoneprov_core.switching.devices.ports import (
     NOT_RECORDED,
     OUTCOME_UNKNOWN,
+    REPLY_LOST,
     AddressNotAllowed,
     AddressNotConfirmed,
     Content,
     NoAddress,
+    NoRestart,
     RefusedMidway,
     TimedOutMidway,
 )
@@ -410,6 +412,36 @@ class NotRecorded(Unavailable):
         self.closing = closing
         """The further tries: the record once it is stored. Raises ``Unavailable``."""
 
+
+class PhoneInCall(Conflict):
+    """The phone is in a call, which a restart would end."""
+
+    code = "phone_in_call"
+    usual = "The phone is in a call, which a restart would end; try again when it is over."
+
+
+class RestartUnknown(TimedOut):
+    """The restart was sent, and it is not known whether the phone carries it out."""
+
+    code = REPLY_LOST
+    usual = "The phone did not confirm the command; it may still carry it out."
+
+
+OF_A_RESTART = (
+    PhoneInactive,
+    PhoneInCall,
+    PhoneBusy,
+    NoRestart,
+    NoAddress,
+    AddressNotConfirmed,
+    AddressNotAllowed,
+    TooManySwitches,
+    Refused,
+    TimedOut,
+    RestartUnknown,
+    LeaseLost,
+)
+"""What a restart without a switch raises beside ``NotFound``, ``Forbidden`` and ``Unavailable``."""
 
 OF_A_SWITCH = (
     PhoneInactive,

@@ -1,25 +1,57 @@
-"""The switch, and reading the record of deployments."""
+"""The switch, a restart without one, and reading the record of deployments."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
+from phoneprov_core.inventory.phones.model import Phone, software_type_of
+from phoneprov_core.inventory.phones.use_cases import PhoneBusy
 from phoneprov_core.inventory.profiles.model import Switched, SwitchRequest
-from phoneprov_core.kernel.actor import SUPERADMIN, Actor
+from phoneprov_core.kernel.actor import SUPERADMIN, Actor, Event, Value
 from phoneprov_core.kernel.commands import require_same
-from phoneprov_core.kernel.errors import require
+from phoneprov_core.kernel.errors import PhoneprovError, TimedOut, require
+from phoneprov_core.kernel.fields import StoredMac
 from phoneprov_core.kernel.paging import NEWEST, Listing, Page, limit_by_key, listing
 from phoneprov_core.kernel.store import NewestRows, ReadAndWrite
-from phoneprov_core.kernel.system import Clock, known_id, timestamp
+from phoneprov_core.kernel.system import Clock, known_id, millis, retrieved, timestamp
 from phoneprov_core.kernel.values import known_mac
-from phoneprov_core.people.access import covers, may_act_for, may_see_people, places_of
-from phoneprov_core.switching.deployments.deploy import Deploy
-from phoneprov_core.switching.deployments.model import RESTARTED, Deployment, DeploymentFilter
+from phoneprov_core.people.access import (
+    covers,
+    may_act_for,
+    may_see_people,
+    places_of,
+    require_at,
+    require_people,
+)
+from phoneprov_core.people.permissions import require_still_at
+from phoneprov_core.switching.deployments.deploy import CLOSING_SECONDS, Deploy
+from phoneprov_core.switching.deployments.model import (
+    RESTARTED,
+    Deployment,
+    DeploymentFilter,
+    LeaseLost,
+    PhoneInactive,
+    PhoneInCall,
+    RestartUnknown,
+    StepName,
+)
 from phoneprov_core.switching.deployments.order import order_of
-from phoneprov_core.switching.deployments.ports import DeploymentsTransaction
-from phoneprov_core.switching.deployments.steps import Progress, no_progress
+from phoneprov_core.switching.deployments.ports import DeploymentsTransaction, RunToEnd
+from phoneprov_core.switching.deployments.records import Held
+from phoneprov_core.switching.deployments.steps import (
+    Holding,
+    Progress,
+    RestartGate,
+    StepRecorder,
+    no_progress,
+    persistently,
+)
+from phoneprov_core.switching.devices.ports import Calls, is_in_call
 
 
 @dataclass(frozen=True)
@@ -41,6 +73,104 @@ class SwitchProfile:
         does not exist or the caller may not see the profile, and the errors of ``Deploy``."""
         order = await order_of(self.database, actor, request)
         return shown_to(actor, await self.deploy(actor, order, progress))
+
+
+class Restarted(Struct, frozen=True):
+    """A phone whose restart was accepted."""
+
+    mac: StoredMac
+
+
+@dataclass(frozen=True)
+class RestartPhone:
+    """Restarts a phone that keeps its configuration, for level 0 and for a right at the phone. The
+    phone's lease is held meanwhile, as in a switch, and the limits of switches count it. Both the
+    request and its result are audit entries."""
+
+    database: ReadAndWrite[DeploymentsTransaction]
+    deploy: Deploy
+    calls: Calls | None
+    run_to_end: RunToEnd[Any]
+
+    async def __call__(self, actor: Actor, mac: str) -> Restarted:
+        """Raises ``Forbidden``, also if the right ended meanwhile; ``NotFound``, ``PhoneInactive``,
+        ``PhoneInCall``, ``PhoneBusy``, ``TooManySwitches``, and like ``PhoneDriver``:
+        ``RestartUnknown`` for a command that was sent and whose reply was lost, and ``LeaseLost``
+        if the process stood still while it sent one."""
+        require_people(actor)
+        async with self.database.read() as tx:
+            phone = require(await tx.phones.find(known_mac(mac)), "phone")
+        require_at(actor, phone)
+        if not phone.is_active:
+            raise PhoneInactive
+        if await is_in_call(self.calls, phone):
+            raise PhoneInCall
+        restarted: Restarted = await self.run_to_end(self._run(actor, phone))
+        return restarted
+
+    async def _run(self, actor: Actor, phone: Phone) -> Restarted:
+        records = self.deploy.records
+        holding, family = await self._taken(actor, phone)
+
+        async def is_held() -> bool:
+            await holding.look()
+            return True
+
+        gate: RestartGate[DeploymentsTransaction] = RestartGate(holding, is_held)
+        recorder = StepRecorder(records.clock, no_progress)
+        failure: PhoneprovError | None = None
+        try:
+            order = self.deploy.driver.restart(phone, family, gate)
+            await recorder.step(StepName.RESTART, order)
+        except LeaseLost:
+            if gate.is_open:
+                failure = LeaseLost(f"{_STOOD_STILL} The phone may restart.")
+            else:
+                failure = TimedOut(f"{_STOOD_STILL} Nothing was sent to the phone.")
+        except PhoneprovError as error:
+            is_lost = recorder.steps[-1].ok is None
+            failure = RestartUnknown(error.message) if is_lost else error
+
+        async def store() -> None:
+            result = failure.message if failure else RESTARTED
+            async with self.database.write(by=actor) as tx:
+                tx.trail.note(_event("restarted", phone, result=result))
+                await tx.leases.release(phone.mac, holding.holder, holding.fence)
+
+        # A database that is away now does not change what happened to the phone.
+        closing = asyncio.ensure_future(self.run_to_end(persistently(store, records.pause)))
+        closing.add_done_callback(retrieved)
+        await asyncio.wait({closing}, timeout=CLOSING_SECONDS)
+        if failure is not None:
+            raise failure
+        return Restarted(phone.mac)
+
+    async def _taken(self, actor: Actor, phone: Phone) -> tuple[Held, str | None]:
+        """The lease of the phone, and its firmware family as far as is known."""
+        records = self.deploy.records
+        holder, seconds = records.new_id(), records.lease_seconds
+        until = records.clock() + timedelta(seconds=seconds)
+        async with self.database.write(by=actor) as tx:
+            fence = await tx.leases.take(phone.mac, holder, seconds)
+            if fence is None:
+                raise PhoneBusy
+            known = require(await tx.phones.find(phone.mac), "phone")
+            await require_still_at(tx, actor, known)
+            if not known.is_active:
+                raise PhoneInactive
+            await records.limits.count(tx.rates, actor, phone.mac, millis(records.clock()))
+            current = await tx.deployments.current(phone.mac)
+            on_it = None if current is None else await tx.profiles.find(current.profile_uuid)
+            tx.trail.note(_event("restart_requested", phone))
+        family = software_type_of(phone, on_it.software_type if on_it else None)
+        return Holding(self.database, records.clock, phone.mac, holder, fence, until), family
+
+
+_STOOD_STILL = "The restart was interrupted: the service stood still for too long."
+
+
+def _event(verb: str, phone: Phone, **fields: Value) -> Event:
+    return Event(f"phone.{verb}", "phone", phone.mac, fields)
 
 
 @dataclass(frozen=True)

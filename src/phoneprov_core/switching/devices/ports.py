@@ -29,6 +29,18 @@ class NoAddress(Conflict):
     usual = "The phone has no recorded address: set its phone_ip, or PHONEPROV_FTP_HOST."
 
 
+SWITCHED_OFF = "The phone was not restarted: restarts are switched off."
+"""The result of a restart with ``PHONEPROV_RESTART=none``."""
+
+
+class NoRestart(Conflict):
+    """Phones are not restarted: restarts are switched off, or the way to request them is not set
+    up."""
+
+    code = "no_restart"
+    usual = SWITCHED_OFF
+
+
 class AddressNotConfirmed(Conflict):
     """A login of the fleet would be sent to an address that level 0 has not recorded or confirmed,
     or with a mere look."""

@@ -7,7 +7,7 @@ from enum import Enum
 from msgspec import structs
 
 from phoneprov_core.inventory.phones.model import Phone, bare_model, is_multiplatform, speaks_sip
-from phoneprov_core.kernel.errors import Conflict, Invalid
+from phoneprov_core.kernel.errors import Invalid
 from phoneprov_core.switching.devices.names import device_name
 from phoneprov_core.switching.devices.ports import (
     AddressNotConfirmed,
@@ -16,6 +16,7 @@ from phoneprov_core.switching.devices.ports import (
     ManagerAction,
     ManagerInterface,
     NoAddress,
+    NoRestart,
     PhoneCommands,
     PhoneDriver,
     Proceed,
@@ -120,10 +121,6 @@ def require_single_lines(action: ManagerAction) -> None:
         raise Invalid("A field of a manager action must not contain a line end.")
 
 
-SWITCHED_OFF = "The phone was not restarted: restarts are switched off."
-"""The result of a restart with ``PHONEPROV_RESTART=none``."""
-
-
 class RestartBy(Enum):
     """The ways to restart a phone."""
 
@@ -167,7 +164,7 @@ class CiscoPhones(PhoneDriver):
         self, phone: Phone, software_type: str | None, proceed: Proceed = always
     ) -> None:
         if self._by is RestartBy.NONE:
-            raise Conflict(SWITCHED_OFF)
+            raise NoRestart
         is_confirmed = phone.address_confirmed or self._manager is None
         if self._by is RestartBy.HTTP and is_confirmed:
             keys = restart_keys(phone.model)
@@ -176,7 +173,7 @@ class CiscoPhones(PhoneDriver):
             await self._commands.execute(commanded_ip(phone), keys, phone.mac, proceed)
             return
         if self._manager is None:
-            raise Conflict(
+            raise NoRestart(
                 "The phone was not restarted: no manager interface is set up (PHONEPROV_AMI_HOST)."
             )
         action = restart_action(software_type, phone.mac, self._kind)
@@ -203,7 +200,7 @@ class NeverRestarting(PhoneDriver):
         software_type: str | None,  # noqa: ARG002
         proceed: Proceed = always,  # noqa: ARG002
     ) -> None:
-        raise Conflict(SWITCHED_OFF)
+        raise NoRestart
 
 
 def commanded_ip(phone: Phone) -> str:

@@ -34,6 +34,7 @@ REFUSED = {
     "profiles": "of_user",
     "register": "call require_open",
     "rehearse_batch": "call",
+    "restart_phone": "call",
     "rights": "all get grant remove",
     "sync_people": "call",
     "templates": "all check create delete get update",

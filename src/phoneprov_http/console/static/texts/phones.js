@@ -116,6 +116,12 @@ export const phones = {
   desk: "Desk",
   deskUser: "Logged in",
   nobodyLoggedIn: "No user is logged in.",
+  restartPhone: "Restart",
+  /** @param {string} phone */
+  restartQuestion: (phone) => `Restart ${phone}?`,
+  restartHint: "The phone keeps its configuration, and is away for a minute. It is not restarted during a call.",
+  /** @param {string} phone */
+  restarted: (phone) => `${phone} accepted the restart.`,
   logOutDesk: "Log out",
   /** @param {string} user @param {string} phone */
   logOutQuestion: (user, phone) => `Log ${user} out of ${phone}?`,

@@ -173,6 +173,7 @@ export async function phoneView({ element, parameters: [mac], query, signal }) {
       seen && (seen.since || seen.state !== "never_seen") && badge(seen.state, texts.states),
       h("a", { className: "button primary", href: `#/switch?mac=${phone.mac}` }, texts.switchPhone),
       rollBackButton,
+      seen !== null && h("button", { onclick: () => restart(path, phone) }, texts.restartPhone),
       session.mayWriteShared && h("button", { onclick: () => edit(path, phone) }, texts.edit),
       session.isAdmin && h("button", { onclick: () => replacePhone(phone) }, texts.replace),
       session.mayWriteShared &&
@@ -235,6 +236,19 @@ async function confirmAddress(path, phone) {
     await api.put(path, { phone_ip: phone.phone_ip, address_confirmed: true });
     notice(texts.addressConfirmed(phoneTitle(phone)));
     if (isHere()) showAgain();
+  } catch (error) {
+    notice(messageOf(error), "failed");
+  }
+}
+
+/** @param {string} path @param {Phone} phone */
+async function restart(path, phone) {
+  const title = phoneTitle(phone);
+  const details = h("p", {}, texts.restartHint);
+  if (!(await ask(texts.restartQuestion(title), texts.restartPhone, { details }))) return;
+  try {
+    await api.post(`${path}/restart`);
+    notice(texts.restarted(title));
   } catch (error) {
     notice(messageOf(error), "failed");
   }

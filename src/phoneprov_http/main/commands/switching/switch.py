@@ -1,4 +1,4 @@
-"""``phoneprov switch`` and ``phoneprov rollback``."""
+"""``phoneprov switch``, ``phoneprov rollback`` and ``phoneprov restart``."""
 
 import asyncio
 import sys
@@ -132,6 +132,21 @@ def rollback(
         return await at.container.rollback()(at.actor, mac, request, on_step)
 
     _deploy(work, wait=wait, as_json=as_json)
+
+
+@click.command()
+@click.argument("mac", type=MAC)
+def restart(mac: str) -> None:
+    """Restart the phone MAC, which keeps its configuration.
+
+    A phone in a call is not restarted. Works while the service runs. Many phones are restarted by
+    phoneprov batch start restart.
+
+    \b
+      phoneprov restart 001bd4123456
+    """
+    as_operator(lambda at: at.container.restart_phone()(at.actor, mac))
+    click.echo(f"{mac} restarts.")
 
 
 async def _deployment_called(at: Acting, mac: str, text: str | None) -> str | UnsetType:
