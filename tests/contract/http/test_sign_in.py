@@ -131,6 +131,50 @@ async def test_sign_in_level_0_is_not_linked_by_its_name(
     assert failed["changes"]["code"]["new"] == "not_linked"
 
 
+@pytest.mark.parametrize("database_kind", ["memory", "sqlite", "postgres"])
+async def test_sign_in_create_makes_no_second_account_for_a_name_that_may_not_be_linked(
+    tmp_path: Path, stub: OidcStub, database_kind: str
+) -> None:
+    settings = settings_of(stub, OIDC_CREATE="true")
+    async with opened_api(tmp_path, database_kind=database_kind, **settings) as api:
+        admin, ada = await api.account("admin", level=0), await api.account("ada")
+        data_of(await admin.put(f"/users/{ada.uuid}", {"is_active": False}))
+        browser = Browser(api, stub)
+        for name in ("admin", "ADMIN", "Ada"):
+            stub.person = {"sub": name, "preferred_username": name, "email": "new@example.com"}
+            assert await browser.signs_in() == "not_linked", name
+        users = data_of(await admin.get("/users"))
+        assert [one["username"] for one in users] == ["admin", "ada"]
+        assert data_of(await admin.get(f"/users/{ada.uuid}/identities")) == []
+        # The audit trail has the code, and neither name nor subject of the provider.
+        for failed in await events(api, admin, "login.failed"):
+            assert failed["changes"] == {"code": {"old": None, "new": "not_linked"}}
+
+
+@pytest.mark.parametrize("database_kind", ["memory", "sqlite", "postgres"])
+async def test_sign_in_helpdesk_is_linked_by_its_name_and_has_its_right(
+    tmp_path: Path, stub: OidcStub, database_kind: str
+) -> None:
+    """A right is beside the level: the account holds no level 0."""
+    settings = settings_of(stub, PASSWORDS="unlinked")
+    async with opened_api(tmp_path, database_kind=database_kind, **settings) as api:
+        admin, ada = await api.account("admin", level=0), await api.account("ada")
+        right = {"right": "helpdesk", "locations": ["Berlin"]}
+        data_of(await admin.put(f"/users/{ada.uuid}/rights", right))
+        browser = Browser(api, stub)
+        assert await browser.signs_in() == ""
+        assert (await begun(api, browser))["me"]["rights"] == [right]
+        body = {"username": "ada", "password": PASSWORD}
+        error_of(await api.anonymous.post("/auth/login", body), 401, "wrong_credentials")
+        # Level 0 that the account gets later leaves the link of its owner.
+        level = data_of(await admin.post("/permissions", {"level": 0, "name": "more"}), 201)
+        given = {"user_uuid": ada.uuid, "perm_uuid": level["uuid"]}
+        data_of(await admin.post("/user-perms", given))
+        assert await browser.signs_in() == ""
+        assert "rights" not in (await begun(api, browser))["me"]
+        error_of(await api.anonymous.post("/auth/login", body), 401, "wrong_credentials")
+
+
 async def test_connect_links_level_0_from_its_session(
     api: Api, stub: OidcStub, browser: Browser, admin: Caller
 ) -> None:
