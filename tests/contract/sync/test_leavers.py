@@ -22,6 +22,8 @@ HELPER = {"sAMAccountName": "helper"}
 class Office:
     """The service, a superadmin of no directory, and the people of one."""
 
+    admin: Caller
+
     def __init__(self, api: Api, world: World, folder: Path) -> None:
         self.api, self.world, self._folder = api, world, folder
 
