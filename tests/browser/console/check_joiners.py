@@ -55,9 +55,11 @@ def test_joiner_is_previewed_written_and_undone(
     assert len(page.locator("code").inner_text()) == 6
     assert axe_finds(page) == []
 
+    page.get_by_role("link", name="Undo").click()
+    expect(page.get_by_text("maryj is deleted, with links, profiles and PIN.")).to_be_visible()
+    assert axe_finds(page) == []
     page.get_by_role("button", name="Undo").click()
-    page.get_by_role("dialog").get_by_role("button", name="Undo").click()
-    expect(page.get_by_text("1 person(s) restored")).to_be_visible()
+    expect(page.get_by_role("heading", name="1 person(s) restored")).to_be_visible()
     assert not any(one["username"] == "maryj" for one in service.api("GET", "users"))
 
 
@@ -85,10 +87,52 @@ def test_table_joins_and_a_person_leaves_from_the_own_page(
     expect(page.get_by_label(re.compile("^Username"))).to_have_value("hedy")
     page.get_by_role("button", name="Preview").click()
     expect(page.get_by_text("7300 is free: inactive, with another password.")).to_be_visible()
-    page.screenshot(path=screenshots / "leave-preview.png", full_page=True)
-    assert axe_finds(page) == []
+    for width in (1440, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert axe_finds(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), width
+        page.screenshot(path=screenshots / f"leave-preview-{width}.png", full_page=True)
     page.get_by_role("button", name="Let leave").click()
     expect(page.get_by_role("heading", name="1 person(s) left")).to_be_visible()
+    assert axe_finds(page) == []
     [hedy] = [one for one in service.api("GET", "users") if one["username"] == "hedy"]
     assert hedy["is_active"] is False
+    for place in (f"#/people/{hedy['uuid']}", "#/audit?action=person.left"):
+        console.open(place)
+        page.get_by_role("link", name="Undo").first.click()
+        expect(page.get_by_text("7300 is the person's again")).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("heading", name="1 person(s) restored")).to_be_visible()
+    console.open(f"#/people/{hedy['uuid']}")
+    expect(page.get_by_role("link", name="Leaver")).to_be_visible()
+    expect(page.get_by_role("link", name="Undo")).to_have_count(0)
     service.api("DELETE", f"users/{hedy['uuid']}")
+
+
+def test_switch_that_failed_after_a_leave_is_repeated_from_the_result(
+    console: Console, service: Service, template: str
+) -> None:
+    page, mac = console.page, "00:1B:D4:00:00:04"
+    phone = service.api("GET", f"phones/{mac}")
+    joiner = {"first_name": "Dee", "last_name": "Goode", "username": "dee", "pin": False,
+              "email": "dee@office.example", "template": template, "mac": mac}  # fmt: skip
+    before = service.api("GET", f"phones/{mac}/desk")["default_profile_uuid"]
+    service.api("PUT", f"phones/{mac}/desk", {"default_profile_uuid": None})
+    service.api("POST", "people/join", {"people": [joiner]})
+    service.api("PUT", f"phones/{mac}", {"phone_ip": None})
+    console.open("#/people/leave?username=dee")
+    page.get_by_role("button", name="Preview").click()
+    expect(page.get_by_text("has an empty configuration as default profile")).to_be_visible()
+    page.get_by_role("button", name="Let leave").click()
+    expect(page.get_by_text(f"{mac}: ")).to_be_visible()
+    service.api("PUT", f"phones/{mac}", {"phone_ip": phone["phone_ip"]})
+    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_text(f"{mac} has the profile Empty.")).to_be_visible()
+    expect(page.get_by_role("button", name="Try again")).to_have_count(0)
+    service.api("PUT", f"phones/{mac}/desk", {"default_profile_uuid": before})
+    [dee] = [one for one in service.api("GET", "users") if one["username"] == "dee"]
+    service.api("DELETE", f"users/{dee['uuid']}")
+    for one in service.api("GET", "configuration-templates"):
+        if one["name"] == "empty":
+            service.api("DELETE", f"configuration-templates/{one['uuid']}")

@@ -46,6 +46,7 @@ export const routes = [
   level0("profiles", /^\/templates\/([^/]+)$/, () => import("./views/templates.js").then((views) => views.templateView)),
   route("people", /^\/people$/, () => import("./views/people.js").then((views) => views.peopleView)),
   level0("people", /^\/people\/(join|leave)$/, () => import("./views/join.js").then((views) => views.joinView)),
+  level0("people", /^\/people\/undo$/, () => import("./views/join.js").then((views) => views.undoView)),
   route("people", /^\/people\/([^/]+)$/, () => import("./views/person.js").then((views) => views.personView)),
   level0("people", /^\/(extensions|permissions)$/, () => import("./views/records.js").then((views) => views.recordsView)),
   route("people", /^\/(services)$/, () => import("./views/records.js").then((views) => views.recordsView)),

@@ -114,7 +114,10 @@ export const people = {
   pinsOnce: "The PINs are shown once. Print them now, or write them down.",
   print: "Print",
   undoAct: "Undo",
-  undoActQuestion: "Undo all of this?",
+  undoTitle: "Undo an act",
+  tryAgain: "Try again",
+  /** @param {string} mac @param {string} profile */
+  hasProfile: (mac, profile) => `${mac} has the profile ${profile}.`,
 
   // Sessions
   sessions: labels.sessions,
@@ -171,6 +174,7 @@ export const people = {
     identity: "Identity at a provider",
     kem: "Key expansion module",
     location: "Location",
+    people_act: "Joiners and leavers",
     phone: "Phone",
     vendor_phone: "Vendor flag",
     vendor_service: "Phone service",

@@ -7,6 +7,7 @@ import { EXPORT_PAGE, searchBar, tableTools } from "../elements/search-bar.js";
 import { texts } from "../texts.js";
 import { inWords, labelOf } from "../texts/frame.js";
 import { changeOf } from "./import.js";
+import { undoLink } from "./join.js";
 import { profileName, username } from "./shared.js";
 
 /** @typedef {import("../../types").AuditEntry} AuditEntry */
@@ -18,7 +19,7 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** What can be chosen as the kind of a record. */
 const RESOURCES = [
   "api_token", "assignment", "batch", "company_contact", "deployment", "desk", "extension", "kem", "link",
-  "location", "permission", "personal_contact", "phone", "profile", "template", "user", "vendor_phone", "vendor_service",
+  "location", "people_act", "permission", "personal_contact", "phone", "profile", "template", "user", "vendor_phone", "vendor_service",
   "vendor_user",
 ];
 
@@ -161,7 +162,9 @@ async function rowOf(entry) {
     when(entry.at),
     entry.actor_uuid && !entry.actor_uuid.startsWith("00000000-0000-0000") ? h("a", { href: `#/people/${entry.actor_uuid}` }, actor) : actor,
     actionOf(entry.action),
-    href ? h("a", { href }, name) : name,
+    resource === "people_act" && id && !entry.action.endsWith("_undone")
+      ? h("span", {}, name, " ", undoLink(id))
+      : href ? h("a", { href }, name) : name,
     list,
     entry.client_ip,
   ];

@@ -3,7 +3,7 @@
 import { ApiError, api, withQuery } from "../api.js";
 import { fill, h } from "../dom.js";
 import { choices, picker, recordForm } from "../elements/forms.js";
-import { ask, badge, errorBox, heading, help, notice, sentences, simpleTable } from "../elements/parts.js";
+import { badge, errorBox, heading, help, messageOf, notice, sentences, simpleTable } from "../elements/parts.js";
 import { JOINER, field } from "../fields.js";
 import { showAgain } from "../router.js";
 import { recordsOf } from "../tables.js";
@@ -167,18 +167,37 @@ function written(moved, message) {
       { className: "actions" },
       h("button", { className: "primary", onclick: showAgain }, texts.another),
       hasPins && h("button", { onclick: () => print() }, texts.print),
-      moved.act && h("button", { className: "danger", onclick: () => undo(moved.act ?? "") }, texts.undoAct),
+      moved.act && undoLink(moved.act),
       moved.act && h("a", { className: "button", href: `#${withQuery("/audit", { resource_id: moved.act })}` }, texts.audit),
     ),
   ];
+}
 
-  /** @param {string} act */
-  async function undo(act) {
-    const { data } = await api.post("people/undo", { act, dry_run: true });
-    if (!(await ask(texts.undoActQuestion, texts.undoAct, { isDangerous: true, details: table(data, texts.stepsForetold) }))) return;
-    notice((await api.post("people/undo", { act })).message);
-    showAgain();
-  }
+/** Leads to the preview of an undo. @param {string} act */
+export const undoLink = (act) =>
+  h("a", { className: "button", href: `#${withQuery("/people/undo", { act })}` }, texts.undoAct);
+
+/** The way back from an act, as long as its audit entries are kept. @type {import("../router.js").View} */
+export async function undoView({ element, query, signal }) {
+  const act = query.get("act") ?? "";
+  const place = h("div", { "aria-live": "polite" });
+  fill(element, heading(texts.undoTitle, help("how-to/joiners-and-leavers")), place);
+  const { data } = await api.post("people/undo", { act, dry_run: true }, signal);
+  const undo = async () => {
+    try {
+      const { data, message } = await api.post("people/undo", { act });
+      fill(place, h("h2", {}, message), table(data));
+    } catch (error) {
+      fill(place, errorBox(error));
+    }
+  };
+  const isDone = data.people.every((/** @type {any} */ one) => one.steps.every((/** @type {any} */ step) => step.outcome !== "done"));
+  fill(
+    place,
+    h("h2", {}, texts.previewTitle),
+    table(data, texts.stepsForetold),
+    !isDone && h("div", { className: "actions" }, h("button", { className: "danger", onclick: undo }, texts.undoAct)),
+  );
 }
 
 /** @param {Moved} moved @param {Record<string, string>} words */
@@ -193,8 +212,28 @@ function table({ people }, words = texts.stepOutcomes) {
       h(
         "ul",
         { className: "plain" },
-        ...one.steps.map((step) => h("li", {}, badge(step.outcome, words), " ", step.message)),
+        ...one.steps.map((step) => stepItem(step, words)),
       ),
     ]),
   );
+}
+
+/** A step; a switch that failed can be repeated. @param {Moved["people"][0]["steps"][0]} step @param {Record<string, string>} words
+ * @returns {HTMLElement} */
+function stepItem(step, words) {
+  const { outcome, message, mac, profile_uuid } = step;
+  const item = h("li", {}, badge(outcome, words), " ", message, " ");
+  const again = async () => {
+    try {
+      const { data } = await api.post("phone-profiles/switch", { mac, profile_uuid });
+      const isDone = data.restart === "ok";
+      const text = isDone ? texts.hasProfile(data.mac, data.profile) : data.restart;
+      const now = { ...step, message: text, ...(isDone ? { outcome: /** @type {const} */ ("done"), mac: null } : {}) };
+      item.replaceWith(stepItem(now, words));
+    } catch (error) {
+      notice(messageOf(error), "failed");
+    }
+  };
+  if (mac) item.append(h("button", { onclick: again }, texts.tryAgain));
+  return item;
 }

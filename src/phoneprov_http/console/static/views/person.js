@@ -10,6 +10,7 @@ import { go, readdress } from "../navigation.js";
 import { needsLevel0 } from "../router.js";
 import { texts } from "../texts.js";
 import { identitiesPart, pinPart, sessionsPart, tokensPart } from "./account.js";
+import { undoLink } from "./join.js";
 import { contactsPart } from "./people.js";
 import { fullName, phoneTitle } from "./shared.js";
 
@@ -118,6 +119,7 @@ async function extensionsPart(panel, uuid) {
 // One user: where they are logged in now, then account, extensions, profiles, contacts.
 
 const MOST_PHONES = 4;
+const MOST_ACTS = 200;
 
 /** @type {import("../router.js").View} */
 export async function personView({ element, parameters: [uuid], query, signal }) {
@@ -130,6 +132,7 @@ export async function personView({ element, parameters: [uuid], query, signal })
   const total = metadata.total ?? atPhones.length;
   const admin = session.isAdmin;
   const links = `user-extensions/by-user/${user.uuid}`;
+  const act = admin && (await lastAct(user.uuid, signal));
   const numbers = session.isHelpdesk ? (await api.get(links, signal)).data : [];
   const parts = [
     ...(admin
@@ -152,6 +155,7 @@ export async function personView({ element, parameters: [uuid], query, signal })
     heading(
       fullName(user),
       admin && h("a", { className: "button", href: `#${withQuery("/people/leave", { username: user.username })}` }, texts.leaver),
+      act && undoLink(act),
       admin && h("button", { className: "danger", onclick: () => remove(path, user) }, texts.remove),
       auditLink(user.uuid),
     ),
@@ -170,6 +174,14 @@ export async function personView({ element, parameters: [uuid], query, signal })
       (name) => readdress(withQuery(`/people/${uuid}`, { tab: name === parts[0].name ? "" : name })),
     ),
   );
+}
+
+/** The act in which a person joined or left last, unless it was undone. @param {string} uuid @param {AbortSignal} signal
+ * @returns {Promise<string | null>} */
+async function lastAct(uuid, signal) {
+  const { data } = await api.get(withQuery("audit", { resource: "people_act", limit: MOST_ACTS }), signal);
+  const last = data.find((/** @type {any} */ one) => one.changes.user_uuid?.new === uuid);
+  return last && !last.action.endsWith("_undone") ? last.resource_id : null;
 }
 
 /** The phones where a user is logged in; a list leads to those that are too many to name.
