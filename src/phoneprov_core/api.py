@@ -56,7 +56,7 @@ from phoneprov_core.features.identities.use_cases import (
     ProviderSignIn as ProviderSignIn,
 )
 from phoneprov_core.features.joining.join import JoinPeople as JoinPeople
-from phoneprov_core.features.joining.leave import LeavePeople as LeavePeople, UndoAct as UndoAct
+from phoneprov_core.features.joining.leave import LeavePeople as LeavePeople
 from phoneprov_core.features.joining.model import (
     ActStep as ActStep,
     Joiner as Joiner,
@@ -67,6 +67,7 @@ from phoneprov_core.features.joining.model import (
     MovedPerson as MovedPerson,
     UndoRequest as UndoRequest,
 )
+from phoneprov_core.features.joining.undo import UndoAct as UndoAct
 from phoneprov_core.features.lines.drills import Drill as Drill, Drills as Drills
 from phoneprov_core.features.lines.model import Line as Line
 from phoneprov_core.features.lines.pjsip import PjsipObjects as PjsipObjects

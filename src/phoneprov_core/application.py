@@ -10,7 +10,8 @@ from phoneprov_core.features.fleet.use_cases import ChangeFleet, ViewFleet
 from phoneprov_core.features.history.use_cases import History
 from phoneprov_core.features.identities.use_cases import Identities, ProviderSignIn
 from phoneprov_core.features.joining.join import JoinPeople
-from phoneprov_core.features.joining.leave import LeavePeople, UndoAct
+from phoneprov_core.features.joining.leave import LeavePeople
+from phoneprov_core.features.joining.undo import UndoAct
 from phoneprov_core.features.lines.drills import Drills
 from phoneprov_core.features.lines.pjsip import PjsipObjects
 from phoneprov_core.features.lines.use_cases import Lines

@@ -68,6 +68,10 @@ class _Phones(MemoryPhone):
         """Let every call whose first command is this URI fail."""
         self._planned[uri] = error
 
+    def heal(self) -> None:
+        """Let every call succeed again."""
+        self._planned.clear()
+
     async def execute(
         self,
         phone_ip: str,

@@ -8,9 +8,11 @@ from phoneprov_adapters.composition.inventory import InventoryContainer
 from phoneprov_adapters.composition.people import PeopleContainer
 from phoneprov_adapters.composition.plugins import of, singleton
 from phoneprov_adapters.composition.switching import SwitchingContainer
+from phoneprov_adapters.composition.templates import TemplatesContainer
 from phoneprov_core.features.joining.acts import Acts, Parts
 from phoneprov_core.features.joining.join import JoinPeople
-from phoneprov_core.features.joining.leave import LeavePeople, UndoAct
+from phoneprov_core.features.joining.leave import LeavePeople
+from phoneprov_core.features.joining.undo import UndoAct
 
 _PIN_DIGITS = 6
 _PASSWORD_BYTES = 18
@@ -38,6 +40,7 @@ class JoiningContainer(DesksContainer):
             links=of(InventoryContainer.links), pins=of(PeopleContainer.vendor_users),
             profiles=of(InventoryContainer.profiles),
             company_directory=of(PeopleContainer.company_directory),
+            templates=of(TemplatesContainer.templates),
             new_pin=random_pin, new_password=random_password)))
     join_people = singleton(JoinPeople, acts=of(acts), clock=clock)
     leave_people = singleton(LeavePeople, acts=of(acts))

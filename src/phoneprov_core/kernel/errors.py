@@ -137,6 +137,13 @@ class DiskFull(NotWritable):
     usual = "The database is full; nothing was changed."
 
 
+class Contended(Unavailable):
+    """Another transaction holds what this one needs, or each held what the other one needed:
+    nothing was changed, and a repetition succeeds once the other one has ended."""
+
+    usual = "The database is busy; try again."
+
+
 class WrongKey(Unavailable):
     """A stored secret cannot be decrypted with the keys that are set."""
 

@@ -1,9 +1,11 @@
 // Written from the OpenAPI document: PHONEPROV_WRITE_DOCS=1 pytest tests/contract/http/test_console_types.py
 
 export interface ActStep {
-  part: "account" | "desk" | "directory" | "number" | "person" | "phone" | "pin" | "profile" | "sessions";
+  part: "account" | "batch" | "desk" | "directory" | "number" | "person" | "phone" | "pin" | "profile" | "sessions";
   outcome: "done" | "failed" | "kept" | "pending" | "unchanged";
   message: string;
+  mac: string | null;
+  profile_uuid: string | null;
 }
 
 export interface ApiToken {

@@ -218,13 +218,6 @@ async def test_leaver_who_is_logged_in_is_logged_out_there(people: People) -> No
     assert login.title != "Logged in"
 
 
-async def test_leaver_without_a_default_profile_on_the_desk_is_said(people: People) -> None:
-    await people.join(person("grace", block=BLOCK, template="office", mac=MAC))
-    moved = await people.leave("grace")
-    assert steps(moved)["phone"] == "kept"
-    assert "no default profile" in moved["people"][0]["steps"][-1]["message"]
-
-
 async def test_phone_that_is_being_switched_is_said(people: People) -> None:
     office = people.office
     await people.join(person("grace", block=BLOCK, template="office", mac=MAC))

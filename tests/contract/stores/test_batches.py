@@ -361,3 +361,28 @@ class TestBatches(BatchTests):
         assert {group.state for group in everything} - {group.state for group in groups} == {
             PhoneState.WAITING
         }
+
+
+class TestOpenBatches(BatchTests):
+    async def test_open_batches_are_found_by_a_waiting_phone_and_by_a_profile(self) -> None:
+        mine, other = a_profile(1).uuid, a_profile(2).uuid
+        fields: dict[str, Any] = {"profile_uuid": None, "profile_name": None}
+        await self.add_batch(a_batch(1, **fields), 1)
+        await self.add_batch(a_batch(2, profile_uuid=mine), 0)
+        await self.add_batch(a_batch(3, **fields, ended_at=moment(60)), 1)
+        await self.add_batch(a_batch(4, **{**fields, "profile_uuid": other}), 0)
+        rows = [
+            BatchItem(a_batch(2).uuid, 1, a_mac(7), identifier(801)),
+            BatchItem(a_batch(4).uuid, 1, a_mac(8), identifier(802), profile_uuid=mine),
+            BatchItem(a_batch(4).uuid, 2, a_mac(1), identifier(803), state=PhoneState.DONE),
+        ]
+        await self.write(lambda tx: tx.batches.add_phones(rows))
+
+        async def found(macs: list[str], profiles: list[str]) -> list[str]:
+            batches = await self.read(lambda tx: tx.batches.open_with(macs, profiles))
+            return [one.uuid for one in batches]
+
+        assert await found([a_mac(1)], []) == [a_batch(1).uuid]
+        assert await found([], [mine]) == [a_batch(2).uuid, a_batch(4).uuid]
+        assert await found([a_mac(9)], [other]) == [a_batch(4).uuid]
+        assert await found([], []) == []

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from phoneprov_adapters.sql.engines.transaction import Database
+from phoneprov_core.features.desks.records import DeskRecord
 from phoneprov_core.features.fleet.states import FleetState, SeenPhone, StateChange, WatchedFile
 from phoneprov_core.features.fleet.use_cases import FleetQuery, ViewFleet
 from phoneprov_core.features.retention import Expiring, KeepDays, Prune
@@ -352,6 +353,25 @@ async def test_phone_of_an_account_that_is_not_active_needs_attention(database: 
     assert status.message.startswith("The phone has the configuration of an account that is no")
     assert status.next_step == "Switch the phone to the profile of another user, or deactivate it."
     assert (await view.state(ROOT, a_mac(6))).state is FleetState.FINE
+
+
+async def test_phone_needs_attention_until_it_restarted_without_the_account_that_left(
+    database: Database,
+) -> None:
+    await add(database, a_user(1), a_user(2, is_active=False))
+    await add(database, *(a_phone(number) for number in range(1, 4)))
+    later = {"place": "server/file", "outcome": Outcome.DEPLOYED, "created_at": moment(50)}
+    emptied = {"owner_uuid": a_user(2).uuid, "template_name": "empty"}
+    for number, fields in {1: {"owner_uuid": a_user(1).uuid}, 2: emptied, 3: emptied}.items():
+        await add(database, a_deployment(number, a_mac(number), **later, **fields))
+    async with database.write() as tx:
+        await tx.desks.put(DeskRecord(a_mac(1), left_user_uuid=a_user(2).uuid))
+        await tx.desks.put(DeskRecord(a_mac(2), left_user_uuid=a_user(1).uuid))
+    phones = Phones(database, SharedWrite.SUPERADMIN, lambda: NOW)
+    found = await phones.all(ROOT, Window(), PhoneSearch(state="user_inactive"))
+    assert [one.mac for one in found.first] == [a_mac(1)]
+    numbers = await ViewFleet(database, lambda: NOW).numbers(ROOT, FleetQuery())
+    assert numbers.states["user_inactive"] == 1
 
 
 async def test_numbers_of_places_are_those_of_phones_that_are_there_now(database: Database) -> None:

@@ -13,7 +13,7 @@ from phoneprov_adapters.sql.engines.connection import (
 )
 from phoneprov_adapters.sql.engines.revisions import UNFIT, revision_table
 from phoneprov_adapters.sql.tables import metadata
-from phoneprov_core.kernel.errors import DiskFull, NotWritable, Unavailable
+from phoneprov_core.kernel.errors import Contended, DiskFull, NotWritable, Unavailable
 
 FAILURES = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
 """The base of the driver's errors; ``OSError`` includes ``TimeoutError``."""
@@ -57,7 +57,7 @@ _SENTENCES = {
     "57014": "The database took too long to answer; nothing was changed.",
 }
 
-_KINDS = {_FULL: DiskFull, _READ_ONLY: NotWritable}
+_KINDS = {_FULL: DiskFull, _READ_ONLY: NotWritable, _BUSY: Contended}
 
 _preparer = postgresql.dialect().identifier_preparer  # type: ignore[no-untyped-call]
 _LAST_COLUMN = {

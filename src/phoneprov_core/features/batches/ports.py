@@ -229,6 +229,10 @@ class BatchStore(NewestRows[Batch], Protocol):
         """Replace the record of a batch, without the counts of its phones. Raises ``NotFound`` if
         it does not exist."""
 
+    async def open_with(self, macs: Sequence[str], profiles: Sequence[str]) -> list[Batch]:
+        """The open batches, the oldest first, that have not started one of these phones yet, or
+        will bring one of these profiles to a phone."""
+
     async def any_free(self) -> bool:
         """Whether an open batch exists that no worker holds."""
 

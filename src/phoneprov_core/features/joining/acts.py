@@ -1,7 +1,7 @@
 """One act for several people: its transaction, its use cases, and the phones after it."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -19,6 +19,7 @@ from phoneprov_core.features.joining.model import (
     MovedPerson,
     Noted,
 )
+from phoneprov_core.features.templates.use_cases import Templates
 from phoneprov_core.features.transfer.model import Joined
 from phoneprov_core.inventory.extensions import Extensions
 from phoneprov_core.inventory.links import Links
@@ -28,6 +29,7 @@ from phoneprov_core.kernel.actor import Actor, Event
 from phoneprov_core.kernel.commands import within_item
 from phoneprov_core.kernel.errors import (
     AlreadyExists,
+    Contended,
     NotFound,
     PhoneprovError,
     Problem,
@@ -38,7 +40,7 @@ from phoneprov_core.kernel.system import NewId
 from phoneprov_core.people.directory.use_cases import CompanyDirectory
 from phoneprov_core.people.users.use_cases import Users
 from phoneprov_core.people.vendor_users import VendorUsers
-from phoneprov_core.switching.deployments.model import RESTARTED
+from phoneprov_core.switching.deployments.model import RESTARTED, Deployment, Outcome
 from phoneprov_core.switching.deployments.order import current_of
 from phoneprov_core.switching.deployments.use_cases import SwitchProfile
 
@@ -59,6 +61,7 @@ class Parts:
     pins: VendorUsers
     profiles: Profiles
     company_directory: CompanyDirectory
+    templates: Templates
     new_pin: Callable[[], str]
     new_password: Callable[[], str]
 
@@ -72,18 +75,21 @@ class Parts:
             links=replace(self.links, database=database),
             pins=replace(self.pins, database=database),
             profiles=replace(self.profiles, database=database),
+            templates=replace(self.templates, database=database),
             company_directory=replace(self.company_directory, database=database),
         )
 
 
 class Phone(Struct, frozen=True):
     """A phone that gets its default profile, once the records are written. ``why_not`` is why it
-    is left alone, ``is_due`` is whether a logout is due there."""
+    is left alone, ``is_due`` whether a logout is due there, ``left_by`` the account that the phone
+    has to lose."""
 
     mac: str
     profile_uuid: str | None = None
     why_not: ActStep | None = None
     is_due: bool = False
+    left_by: str | None = None
 
 
 class Written(Struct, frozen=True):
@@ -110,16 +116,21 @@ class Acts:
         actor: Actor,
         people: Sequence[T],
         write: Callable[[JoiningTransaction, Parts, str, int, T], Awaitable[Written]],
+        held: Callable[[JoiningTransaction], Awaitable[None]] | None = None,
         *,
         dry_run: bool,
     ) -> Moved:
-        """Write the records of all ``people``, or of none, then call the phones. ``write`` gets
-        the act, the position of the person and the person. Raises ``ActRefused`` with every
-        problem that is known before the first conflict in the database."""
+        """Write the records of all ``people``, or of none, then call the phones. ``held`` locks the
+        accounts of the act; ``write`` gets the act, the position of the person and the person.
+        Raises ``ActRefused`` with every problem that is known before the first conflict in the
+        database."""
         for left in reversed(range(_TRIES)):
             try:
-                act, written = await self._written(actor, people, write, dry_run=dry_run)
+                act, written = await self._written(actor, people, write, held, dry_run=dry_run)
                 break
+            except Contended:
+                if not left:
+                    raise
             except _Taken as taken:
                 # A faster request has the number or the name; the next try knows it.
                 if not left:
@@ -137,6 +148,7 @@ class Acts:
         actor: Actor,
         people: Sequence[T],
         write: Callable[[JoiningTransaction, Parts, str, int, T], Awaitable[Written]],
+        held: Callable[[JoiningTransaction], Awaitable[None]] | None,
         *,
         dry_run: bool,
     ) -> tuple[str | None, list[Written]]:
@@ -145,6 +157,8 @@ class Acts:
         has_changed = False
         try:
             async with self.database.write(by=actor) as tx:
+                if held is not None:
+                    await held(tx)
                 parts = self.parts.within(tx)
                 for number, one in enumerate(people):
                     try:
@@ -193,25 +207,38 @@ class Acts:
         mac = phone.mac
         try:
             if phone.is_due:
-                return await self._settled(phone)
+                return await self._settled(actor, phone)
             if phone.profile_uuid is None:
                 return ActStep(
                     "phone", "kept", f"{mac} keeps its configuration: it has no default profile."
                 )
-            async with self.database.read() as tx:
-                of_inventory = await tx.phones.find(mac)
-                current = of_inventory and await current_of(tx.deployments, of_inventory)
-            if current and current.profile_uuid == phone.profile_uuid:
+            current = await self._on(mac)
+            if current and current.profile_uuid == phone.profile_uuid and _is_there(current):
                 return ActStep("phone", "unchanged", f"{mac} has the profile already.")
             request = SwitchRequest(profile_uuid=phone.profile_uuid, mac=mac)
             made = await self.switch.deployment(actor, request)
         except PhoneprovError as error:
-            return ActStep("phone", "failed", f"{mac}: {error.message}")
-        if made.restart in {None, RESTARTED}:
+            return ActStep("phone", "failed", f"{mac}: {error.message}", mac, phone.profile_uuid)
+        if _is_there(made):
             return ActStep("phone", "done", f"{mac} has the profile {made.profile_name}.")
-        return ActStep("phone", "failed", f"{mac} has the file, but: {made.restart}")
+        return await self._not_restarted(actor, phone, made)
 
-    async def _settled(self, phone: Phone) -> ActStep:
+    async def _on(self, mac: str) -> Deployment | None:
+        async with self.database.read() as tx:
+            phone = await tx.phones.find(mac)
+            return await current_of(tx.deployments, phone) if phone else None
+
+    async def _not_restarted(self, actor: Actor, phone: Phone, made: Deployment) -> ActStep:
+        """Record that the phone still runs the configuration of a person who left."""
+        if phone.left_by is not None:
+            async with self.database.write(by=actor) as tx:
+                desk = await tx.desks.find(phone.mac)
+                if desk.user_uuid is None:
+                    await tx.desks.put(with_fields(desk, left_user_uuid=phone.left_by))
+        text = f"{phone.mac} has the file, but: {made.restart}"
+        return ActStep("phone", "failed", text, phone.mac, made.profile_uuid)
+
+    async def _settled(self, actor: Actor, phone: Phone) -> ActStep:
         """Log the phone out. The service tries again later if that fails."""
         await self.keep_desks.settle(phone.mac)
         async with self.database.read() as tx:
@@ -222,7 +249,15 @@ class Acts:
         if desk.default_profile_uuid is None:
             message = f"{phone.mac} is logged out; it keeps its file: it has no default profile."
             return ActStep("phone", "kept", message)
+        made = await self._on(phone.mac)
+        if made and not _is_there(made):
+            return await self._not_restarted(actor, phone, made)
         return ActStep("phone", "done", f"{phone.mac} is logged out and has its default profile.")
+
+
+def _is_there(made: Deployment) -> bool:
+    """Whether the file is certainly in place, and the phone was restarted."""
+    return made.outcome is Outcome.DEPLOYED and made.restart in {None, RESTARTED}
 
 
 class _Taken(Exception):
@@ -245,6 +280,12 @@ def _as_end(message: str) -> str:
 def event(act: str, action: str, values: Noted) -> Event:
     """The audit entry of one person of an act; the entries of an act have it as their resource."""
     return Event(f"person.{action}", ACT, act, values)
+
+
+async def hold(tx: JoiningTransaction, users: Iterable[str]) -> None:
+    """Lock accounts, in the order of their uuids: two acts with the same people do not deadlock."""
+    for uuid in sorted({*users}):
+        await tx.users.find(uuid)
 
 
 async def require_named(tx: JoiningTransaction, username: str, field: str = "username") -> Any:

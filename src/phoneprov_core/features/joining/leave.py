@@ -1,40 +1,75 @@
-"""People who leave: what they lose, what stays, and how an act is undone."""
+"""People who leave: what they lose, what stays, and what their phones get."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
-
-from msgspec import Struct
-from msgspec.structs import replace
 
 from phoneprov_core.features.desks.model import DeskPatch
 from phoneprov_core.features.desks.records import Due
 from phoneprov_core.features.desks.use_cases import configure
-from phoneprov_core.features.joining.acts import Acts, Parts, Phone, Written, event, require_named
+from phoneprov_core.features.joining.acts import (
+    Acts,
+    Parts,
+    Phone,
+    Written,
+    event,
+    hold,
+    require_named,
+)
 from phoneprov_core.features.joining.model import (
-    ACT,
     ActStep,
     JoiningTransaction,
     Leaver,
     LeaveRequest,
     Moved,
     MovedPerson,
-    UndoRequest,
 )
+from phoneprov_core.features.templates.model import EMPTY, CreateTemplate
 from phoneprov_core.inventory.extensions import ExtensionPatch
 from phoneprov_core.inventory.links import CreateLink, LinkedExtension
+from phoneprov_core.inventory.phones.model import (
+    Phone as InventoryPhone,
+    is_multiplatform,
+    speaks_sip,
+)
+from phoneprov_core.inventory.profiles.model import CreateProfile, ProfileRecord
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.errors import Conflict, NotFound, Problem
+from phoneprov_core.kernel.errors import Conflict, Problem
 from phoneprov_core.kernel.letters import caseless
 from phoneprov_core.kernel.store import selected
 from phoneprov_core.people.access import require_superadmin
-from phoneprov_core.people.audit import WantedEntries
 from phoneprov_core.people.directory.model import CompanyContactPatch, ContactSearch
 from phoneprov_core.people.users.model import User, UserPatch
+from phoneprov_core.switching.deployments.order import current_of, deployed_text
 
 _MOST = 1000
 _MOST_CONTACTS = 50
-_MOST_ENTRIES = 200
+
+EMPTY_BODY = """\
+<?xml version="1.0" encoding="UTF-8"?>
+{# For the phone of a person who left: no line, no name and no password of a person. Value:
+   call_manager, the exchange that the phone had. Without a load it keeps its firmware. #}
+<device>
+  <deviceProtocol>{{ 'SIP' if phone.software_type in ['SIP', 'SIPE'] else 'SCCP' }}</deviceProtocol>
+  {% if values.call_manager %}
+  {# A phone of chan_sccp registers there without a line, so that the exchange can restart it. #}
+  <devicePool><callManagerGroup><members><member priority="0"><callManager>
+    <processNodeName>{{ values.call_manager }}</processNodeName>
+  </callManager></member></members></callManagerGroup></devicePool>
+  {% endif %}
+  {# 0 enables the web server of the phone, over which this service sends commands and looks. #}
+  <vendorConfig><webAccess>0</webAccess></vendorConfig>
+  {# Who may send commands, and the menu with Log in. #}
+  <authenticationURL>{{ urls.authentication|default('') }}</authenticationURL>
+  <servicesURL>{{ urls.services|default('') }}</servicesURL>
+</device>
+"""
+"""The text of the template of empty configurations, unless the office has one of this name."""
+
+_EMPTIED = "an empty configuration as default profile: no line, and the menu for logins"
+_SIP = "; without a line it registers nowhere, so restart it by hand after its next switch"
+_EXCHANGE = re.compile(r"<processNodeName>\s*([^<>&\s]{1,255})\s*</processNodeName>")
 
 
 @dataclass(frozen=True)
@@ -45,12 +80,15 @@ class LeavePeople:
 
     async def __call__(self, actor: Actor, request: LeaveRequest) -> Moved:
         """Take from each person the account, the numbers, the desks and the directory entries, all
-        in one transaction; then the phones get their default profiles.
+        in one transaction; then the phones get their default profiles. A phone without one gets
+        the profile of the request, else an empty configuration, as its default profile.
 
         The account stays, inactive. Raises ``ActRefused`` with every problem; nothing is written
-        then. A person who has left does not change.
+        then. A person who has left does not change; a phone that still has the person's
+        configuration is called again.
         """
         require_superadmin(actor)
+        names = [name for one in request.people for name in (one.username, one.hand_over_to)]
 
         async def write(
             tx: JoiningTransaction, parts: Parts, act: str, at: int, leaver: Leaver
@@ -69,7 +107,11 @@ class LeavePeople:
             leaving = _Leaving(tx, parts, actor, user)
             return await leaving.write(act, leaver, request.vacant_profile_uuid)
 
-        return await self.acts(actor, request.people, write, dry_run=request.dry_run)
+        async def held(tx: JoiningTransaction) -> None:
+            known = [await tx.users.by_username(name) for name in names if name]
+            await hold(tx, [user.uuid for user in known if user])
+
+        return await self.acts(actor, request.people, write, held, dry_run=request.dry_run)
 
 
 @dataclass
@@ -91,7 +133,8 @@ class _Leaving:
         used = [one.mac for one in await tx.desks.of(user=user.uuid)]
         left = [one.mac for one in await tx.desks.unused(user.uuid)]
         steps = await self._numbers(links, leaver, noted)
-        desk_steps, desks = await self._desks(vacant, noted)
+        planned = await self._planned([*used, *left])
+        desk_steps, desks = await self._desks({*used, *left}, vacant, noted)
         steps += desk_steps + await self._contacts({one.extension for one in links}, noted)
         if user.is_active:
             await self.parts.users.update(self.actor, user.uuid, UserPatch(is_active=False))
@@ -100,7 +143,7 @@ class _Leaving:
             steps.append(ActStep("sessions", "done", ended))
         else:
             steps.append(ActStep("account", "unchanged", f"{user.username} was inactive."))
-        steps += await self._kept()
+        steps += await self._kept() + planned
         if any(one.outcome == "done" for one in steps):
             tx.trail.note(event(act, "left", noted))
         number = ", ".join(one.extension for one in links) or None
@@ -153,18 +196,70 @@ class _Leaving:
         return steps or [ActStep("number", "unchanged", "The person has no number.")]
 
     async def _desks(
-        self, vacant: str | None, noted: dict[str, Any]
+        self, phones: Collection[str], vacant: str | None, noted: dict[str, Any]
     ) -> tuple[list[ActStep], list[str]]:
-        """Take the person's profiles from the desks that have them as default."""
-        steps, macs = list[ActStep](), list[str]()
-        for profile in await self.tx.profiles.rows(_MOST, owner=self.user.uuid):
-            for mac in await self.tx.desk_uses.with_default(profile.uuid):
-                await configure(self.tx, mac, DeskPatch(default_profile_uuid=vacant))
-                macs.append(mac)
-                noted.setdefault("desks", []).append(f"{mac} {profile.uuid}")
-                what = "another default profile" if vacant else "no default profile"
-                steps.append(ActStep("desk", "done", f"The desk {mac} has {what}."))
-        return steps, macs
+        """Take the person's profiles from the desks that have them as default, and give a default
+        profile to those and to the other phones that the person leaves without one."""
+        tx, steps = self.tx, list[ActStep]()
+        own = dict[str, str]()
+        for profile in await tx.profiles.rows(_MOST, owner=self.user.uuid):
+            if profile.uuid != vacant and (vacant or not await self._is_empty(profile)):
+                own |= dict.fromkeys(await tx.desk_uses.with_default(profile.uuid), profile.uuid)
+        for mac in sorted({*own, *phones}):
+            before = (await tx.desks.find(mac)).default_profile_uuid
+            phone = await tx.phones.find(mac)
+            if phone is None or (before is not None and mac not in own):
+                continue
+            now, what = vacant, "another default profile"
+            if now is None and phone.is_active and not is_multiplatform(phone.software_type):
+                now, what = await self._empty(phone), _EMPTIED
+                if speaks_sip(phone.software_type):
+                    what += _SIP
+            if now == before:
+                continue
+            current = await current_of(tx.deployments, phone)
+            await configure(tx, mac, DeskPatch(default_profile_uuid=now))
+            on_phone = current.profile_uuid if current else None
+            change = " ".join(one or "-" for one in (mac, before, now, on_phone))
+            noted.setdefault("desks", []).append(change)
+            text = f"The desk {mac} has {what if now else 'no default profile'}."
+            steps.append(ActStep("desk", "done", text))
+        return steps, list(own)
+
+    async def _is_empty(self, profile: ProfileRecord) -> bool:
+        newest = await self.tx.revisions.newest(profile.uuid)
+        return newest is not None and newest.template == EMPTY
+
+    async def _empty(self, phone: InventoryPhone) -> str:
+        """The person's empty profile. The account has no number any more, so the exchange gives
+        the phone no line."""
+        tx, parts = self.tx, self.parts
+        for profile in await tx.profiles.rows(_MOST, owner=self.user.uuid):
+            if await self._is_empty(profile):
+                return profile.uuid
+        if not await tx.templates.variants(EMPTY):
+            template = CreateTemplate(name=EMPTY, body=EMPTY_BODY)
+            await parts.templates.create(self.actor, template)
+        current = await current_of(tx.deployments, phone)
+        known = current and await deployed_text(tx, current)
+        exchange = _EXCHANGE.search(known.text if known else "")
+        new = CreateProfile(
+            user_uuid=self.user.uuid, name="Empty", template=EMPTY,
+            values={"call_manager": exchange[1]} if exchange else {},
+        )  # fmt: skip
+        unlimited = replace(parts.profiles, most_profiles=0)
+        return (await unlimited.create(self.actor, new)).uuid
+
+    async def _planned(self, macs: Sequence[str]) -> list[ActStep]:
+        """The batches that did not call all their phones yet, and include a phone or a profile of
+        the person."""
+        profiles = await self.tx.profiles.rows(_MOST, owner=self.user.uuid)
+        found = await self.tx.batches.open_with(macs, [one.uuid for one in profiles])
+        return [
+            ActStep("batch", "kept", f"The {one.state.value} batch {one.uuid} includes a phone or "
+                    "a profile of the person. Cancel it, or let it run.")
+            for one in found
+        ]  # fmt: skip
 
     async def _contacts(self, numbers: set[str], noted: dict[str, Any]) -> list[ActStep]:
         """Hide the person's entries of the company directory; name others with the number."""
@@ -197,6 +292,9 @@ class _Leaving:
             kept.append("the PIN, which no phone accepts while the account is inactive")
         if await tx.assignments.of_user(uuid) is not None:
             kept.append("the permission")
+        if right := await tx.rights.find(uuid):
+            where = ", ".join(right.locations) or "all phones"
+            kept.append(f"the right {right.right} ({where})")
         return [ActStep("account", "kept", f"The account keeps {', '.join(kept)}.")] if kept else []
 
     async def _phone(self, mac: str) -> Phone:
@@ -206,184 +304,9 @@ class _Leaving:
             text = f"Another user is logged in at {mac}; nothing changes there."
             return Phone(mac, why_not=ActStep("phone", "kept", text))
         if desk.default_profile_uuid is None and desk.due is None:
-            text = f"{mac} keeps its configuration: it has no default profile."
+            text = f"{mac} keeps its configuration: it is inactive, or has multiplatform firmware."
             return Phone(mac, why_not=ActStep("phone", "kept", text))
         # Where no user was logged in, a SIP phone would keep its file.
         is_settled = desk.due is Due.LOGOUT or desk.default_profile_uuid is None
-        return Phone(mac, desk.default_profile_uuid, is_due=is_settled)
-
-
-class _Undo(Struct, frozen=True):
-    """What an audit entry of an act says."""
-
-    action: str
-    values: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class UndoAct:
-    """Takes an act back; needs level 0."""
-
-    acts: Acts
-
-    async def __call__(self, actor: Actor, request: UndoRequest) -> Moved:
-        """Undo everything that an act did, as far as it was not changed since, all in one
-        transaction; then the phones. What cannot come back is named. An act that was undone before
-        does not change. Raises ``NotFound`` without the act, ``ActRefused``."""
-        require_superadmin(actor)
-        wanted = WantedEntries(resource=ACT, resource_id=request.act)
-        async with self.acts.database.read() as tx:
-            found = await tx.audit.newest(wanted, _MOST_ENTRIES)
-        noted = [
-            _Undo(one.entry.action, {k: v["new"] for k, v in one.entry.changes.items()})
-            for one in reversed(found)
-        ]
-        people = [one for one in noted if one.action in {"person.joined", "person.left"}]
-        if not people:
-            raise NotFound("There is no such act, or its audit entries are no longer kept.")
-
-        async def write(
-            tx: JoiningTransaction, parts: Parts, _act: str, _at: int, one: _Undo
-        ) -> Written:
-            username, uuid = one.values["username"], one.values["user_uuid"]
-            user = await tx.users.find(uuid)
-            undone = await tx.audit.newest(
-                WantedEntries(resource=ACT, resource_id=request.act, action=f"{one.action}_undone"),
-                _MOST_ENTRIES,
-            )
-            if any(entry.entry.changes["user_uuid"]["new"] == uuid for entry in undone):
-                before = ActStep("person", "unchanged", "This was undone before.")
-                return Written(MovedPerson(username, None, None, None, (before,)))
-            back = _Back(tx, parts, actor, one.values)
-            if one.action == "person.joined":
-                steps, phones = await back.of_join(user)
-            else:
-                steps, phones = await back.of_leave(user)
-            has_changed = any(step.outcome == "done" for step in steps)
-            if has_changed:
-                verb = one.action.removeprefix("person.")
-                values = {"username": username, "user_uuid": uuid}
-                tx.trail.note(event(request.act, f"{verb}_undone", values))
-            is_deleted = user is None or (has_changed and one.action == "person.joined")
-            remaining = None if is_deleted else uuid
-            return Written(MovedPerson(username, remaining, None, None, tuple(steps)), phones)
-
-        moved = await self.acts(actor, people, write, dry_run=request.dry_run)
-        return replace(moved, act=request.act if moved.written else None)
-
-
-@dataclass
-class _Back:
-    """The way back of one person; ``values`` are those of the audit entry."""
-
-    tx: JoiningTransaction
-    parts: Parts
-    actor: Actor
-    values: dict[str, Any]
-
-    async def of_join(self, user: User | None) -> tuple[list[ActStep], tuple[Phone, ...]]:
-        """Delete what the join created, unless another person has it now. An account that was
-        used since stays whole."""
-        values, steps = self.values, list[ActStep]()
-        if user is not None and (user.last_login_at or await self.tx.desks.of(user=user.uuid)):
-            text = f"{user.username} has logged in since: the account and what it got stay."
-            return [ActStep("account", "kept", text)], ()
-        desks = []
-        if mac := values.get("mac"):
-            desks = [(mac, values.get("profile_uuid"), values.get("default_before"))]
-        desk_steps, phones = await self._desks(desks)
-        if user is not None:
-            await self.parts.users.delete(self.actor, user.uuid)
-            text = f"{user.username} is deleted, with links, profiles and PIN."
-            steps.append(ActStep("account", "done", text))
-        else:
-            steps.append(ActStep("account", "unchanged", "The account was deleted before."))
-        if uuid := values.get("extension_uuid"):
-            steps.append(await self._number_of_join(uuid, values["number"]))
-        if (uuid := values.get("contact_uuid")) and await self.tx.company_contacts.find(uuid):
-            await self.parts.company_directory.delete(self.actor, uuid)
-            steps.append(ActStep("directory", "done", "The directory entry is deleted."))
-        return steps + desk_steps, phones
-
-    async def _number_of_join(self, uuid: str, number: str) -> ActStep:
-        extension = await self.tx.extensions.find(uuid)
-        if extension is None:
-            return ActStep("number", "unchanged", f"{number} was deleted before.")
-        others = await self.tx.links.users.rows(1, owner=uuid)
-        if others or await self.tx.desk_uses.with_number(uuid):
-            return ActStep("number", "kept", f"{number} stays: another user or a desk has it.")
-        if self.values.get("reused"):
-            patch = ExtensionPatch(password=self.parts.new_password(), is_active=False)
-            await self.parts.extensions.update(self.actor, uuid, patch)
-            return ActStep("number", "done", f"{number} is inactive again.")
-        await self.parts.extensions.delete(self.actor, uuid)
-        return ActStep("number", "done", f"{number} is deleted.")
-
-    async def of_leave(self, user: User | None) -> tuple[list[ActStep], tuple[Phone, ...]]:
-        """Give back what the person had, unless another person has it now."""
-        values = self.values
-        if user is None:
-            problem = Problem("username", "is that of an account that was deleted")
-            raise NotFound("The account was deleted.", problems=(problem,))
-        steps = list[ActStep]()
-        if values.get("was_active") and not user.is_active:
-            await self.parts.users.update(self.actor, user.uuid, UserPatch(is_active=True))
-            text = f"{user.username} is active; sessions and API tokens do not come back."
-            steps.append(ActStep("account", "done", text))
-        else:
-            steps.append(ActStep("account", "unchanged", f"{user.username} was not changed."))
-        for uuid in values.get("unlinked", []):
-            steps.append(await self._number_of_leave(user, uuid))
-        for uuid in values.get("contacts", []):
-            if await self.tx.company_contacts.find(uuid):
-                patch = CompanyContactPatch(is_active=True)
-                await self.parts.company_directory.update(self.actor, uuid, patch)
-                steps.append(ActStep("directory", "done", "The directory entry is shown again."))
-        pairs = [one.split(" ") for one in values.get("desks", [])]
-        vacant = values.get("vacant")
-        desk_steps, phones = await self._desks([(mac, vacant, uuid) for mac, uuid in pairs])
-        return steps + desk_steps, phones
-
-    async def _number_of_leave(self, user: User, uuid: str) -> ActStep:
-        tx, values = self.tx, self.values
-        extension = await tx.extensions.find(uuid)
-        if extension is None:
-            return ActStep("number", "kept", "A number of the person was deleted.")
-        number = extension.extension
-        links = await tx.links.users.rows(_MOST, owner=uuid)
-        handed = [one for one in links if uuid in values.get("handed", [])
-                  and one.user_uuid == values.get("handed_to")]  # fmt: skip
-        if uuid in values.get("freed", []) and (links or extension.is_active):
-            return ActStep("number", "kept", f"{number} does not come back: it is in use.")
-        if any(one.user_uuid == user.uuid for one in links):
-            return ActStep("number", "unchanged", f"{number} is the person's already.")
-        for link in handed:
-            await self.parts.links.delete(self.actor, link.uuid)
-        new = CreateLink(user_uuid=user.uuid, extension_uuid=uuid)
-        await self.parts.links.create(self.actor, new)
-        text = f"{number} is the person's again."
-        if uuid in values.get("freed", []):
-            await self.parts.extensions.update(self.actor, uuid, ExtensionPatch(is_active=True))
-            text = f"{number} is the person's again, with another password and no passcode."
-        return ActStep("number", "done", text)
-
-    async def _desks(
-        self, desks: list[tuple[str, str | None, str | None]]
-    ) -> tuple[list[ActStep], tuple[Phone, ...]]:
-        """Give each desk its earlier default, if it still has that of the act: phone, default of
-        the act, default before."""
-        steps, phones = list[ActStep](), list[Phone]()
-        for mac, now, before in desks:
-            if await self.tx.phones.find(mac) is None:
-                continue
-            current = (await self.tx.desks.find(mac)).default_profile_uuid
-            if current != now:
-                steps.append(ActStep("desk", "kept", f"{mac} has another default profile by now."))
-                continue
-            is_there = before is not None and await self.tx.profiles.find(before)
-            patch = DeskPatch(default_profile_uuid=before if is_there else None)
-            await configure(self.tx, mac, patch)
-            what = "its earlier default profile" if is_there else "no default profile"
-            steps.append(ActStep("desk", "done", f"{mac} has {what}."))
-            phones.append(Phone(mac, before if is_there else None))
-        return steps, tuple(phones)
+        default = desk.default_profile_uuid
+        return Phone(mac, default, is_due=is_settled, left_by=self.user.uuid)

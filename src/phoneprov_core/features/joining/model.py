@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Protocol
 
 from msgspec import Struct
 
+from phoneprov_core.features.batches.ports import BatchStore
 from phoneprov_core.features.transfer.model import TransferTransaction
 from phoneprov_core.inventory.extensions import CHAN_SCCP, ExtensionType, Voicemail
 from phoneprov_core.inventory.links import LinkStore
@@ -162,6 +163,7 @@ class UndoRequest(Command, frozen=True, kw_only=True):
 
 Part = Literal[
     "account", "number", "pin", "profile", "desk", "directory", "sessions", "phone", "person",
+    "batch",
 ]  # fmt: skip
 Outcome = Literal["done", "unchanged", "kept", "pending", "failed"]
 
@@ -178,6 +180,8 @@ class ActStep(Struct, frozen=True):
         ),
     ]
     message: Annotated[str, schema("What happened", examples=["The number is 301."])]
+    mac: Annotated[MacAddress, schema("Phone whose switch may be repeated")] | None = None
+    profile_uuid: Annotated[Uuid, schema("Profile of that switch")] | None = None
 
 
 class MovedPerson(Redacted, frozen=True):
@@ -223,6 +227,8 @@ class ActRefused(Conflict):
 class JoiningTransaction(TransferTransaction, ProfilesTransaction, Protocol):
     """Stores that joiners and leavers need."""
 
+    @property
+    def batches(self) -> BatchStore: ...
     @property
     def links(self) -> LinkStore: ...
     @property

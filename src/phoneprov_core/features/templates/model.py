@@ -72,6 +72,9 @@ LISTS: Mapping[str, Fields] = {
 """Lists that `for` runs over: the active extensions of the user, oldest link first; the expansion
 modules of the phone; the services of the menu. Both of these are oldest first."""
 
+EMPTY = "empty"
+"""The name of the template for the phones of people who left."""
+
 VALUES = "values"
 """The object of the texts of the profile; its fields have names of the author's choice."""
 

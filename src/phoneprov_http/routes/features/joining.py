@@ -1,7 +1,7 @@
 """People who join and leave; level 0."""
 
 from phoneprov_core.features.joining.join import JoinPeople
-from phoneprov_core.features.joining.leave import LeavePeople, UndoAct
+from phoneprov_core.features.joining.leave import LeavePeople
 from phoneprov_core.features.joining.model import (
     ActRefused,
     JoinRequest,
@@ -9,6 +9,7 @@ from phoneprov_core.features.joining.model import (
     Moved,
     UndoRequest,
 )
+from phoneprov_core.features.joining.undo import UndoAct
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.people.access import NeedsLogin
 from phoneprov_http.envelope import Envelope, record

@@ -6,10 +6,10 @@ from functools import cache, cached_property
 from typing import Any
 
 import msgspec
-from sqlalchemy import Select, bindparam, func, select
+from sqlalchemy import Select, Text, bindparam, exists, func, or_, select
 
 from phoneprov_adapters.sql.engines.connection import Connection, Row
-from phoneprov_adapters.sql.engines.statements import Query, Statement
+from phoneprov_adapters.sql.engines.statements import Query, Statement, json_items
 from phoneprov_adapters.sql.stores.features import batch_statements as sql
 from phoneprov_adapters.sql.stores.store import SqlNewestRows, SqlRows, reader
 from phoneprov_adapters.sql.tables.fields import Fields, json_text
@@ -98,6 +98,31 @@ _BATCHES = Query(
 """Batches, with the counts of their phones by state after the other columns."""
 
 
+def _among(column: Any, name: str) -> Any:
+    return column.in_(
+        select(json_items(bindparam(name, type_=Text())).table_valued("value").c.value)
+    )
+
+
+_OPEN_WITH = (
+    select(*_COLUMNS)
+    .where(
+        batches.c.ended_at.is_(None),
+        exists().where(
+            batch_phones.c.batch_uuid == batches.c.uuid,
+            batch_phones.c.state == PhoneState.WAITING.value,
+            or_(
+                _among(batch_phones.c.mac, "macs"),
+                _among(batch_phones.c.profile_uuid, "profiles"),
+                _among(batch_phones.c.planned_profile, "profiles"),
+                _among(batches.c.profile_uuid, "profiles"),
+            ),
+        ),
+    )
+    .order_by(batches.c.created_at, batches.c.uuid)
+)
+
+
 class SqlBatches(SqlNewestRows[Batch], BatchStore):
     """Batches, by uuid. The process of the connection acquires them."""
 
@@ -168,6 +193,10 @@ class SqlBatches(SqlNewestRows[Batch], BatchStore):
         row["the_uuid"] = row.pop("uuid")
         if await self._connection.fetch_one(sql.PUT, **row) is None:
             raise NotFound("There is no such batch.")
+
+    async def open_with(self, macs: Sequence[str], profiles: Sequence[str]) -> list[Batch]:
+        values = {"macs": json_text(macs), "profiles": json_text(profiles)}
+        return await self._all(lambda *row: self._batch(row, Counts()), _OPEN_WITH, **values)
 
     async def any_free(self) -> bool:
         return await self._connection.fetch_one(sql.ANY_FREE) is not None

@@ -11,7 +11,7 @@ from sqlalchemy import Select, Text, and_, bindparam, case, func, insert, litera
 from phoneprov_adapters.runtime.system import ordered_id
 from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.statements import at_places, insert_into, now_ms, upsert
-from phoneprov_adapters.sql.stores.inventory.phones import HAS_USER, IS_LEFT, LEFT_ON
+from phoneprov_adapters.sql.stores.inventory.phones import HAS_LEFT, IS_LEFT, LEFT_ON
 from phoneprov_adapters.sql.stores.store import SqlQueries
 from phoneprov_adapters.sql.stores.switching import IS_IN_PLACE
 from phoneprov_adapters.sql.tables.fields import Fields, json_text
@@ -100,7 +100,7 @@ _LEFT = (
             ),
         ).outerjoin(phone_states, phone_states.c.mac == phones.c.mac)
     )
-    .where(~HAS_USER)
+    .where(HAS_LEFT)
     .group_by(*_KNOWN)
 )
 _IS_LEFT = select(phones.c.mac).where(phones.c.mac == bindparam("mac"), IS_LEFT)

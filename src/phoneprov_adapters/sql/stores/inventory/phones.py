@@ -51,6 +51,7 @@ from phoneprov_adapters.sql.tables.switching import (
 from phoneprov_core.features.fleet.model import Replacement, ReplacementStore
 from phoneprov_core.features.fleet.states import FleetState
 from phoneprov_core.features.lines.drills import KNOWN
+from phoneprov_core.features.templates.model import EMPTY
 from phoneprov_core.inventory.kems import Kem, KemStore
 from phoneprov_core.inventory.phones.model import PHONE_FIELDS, Phone, PhoneUse
 from phoneprov_core.inventory.phones.use_cases import EnrichedPhone, PhoneStore, enriched
@@ -95,10 +96,20 @@ HAS_USER = exists().where(
 )
 LEFT_ON = _left_on
 """The current deployment of a phone, of which ``HAS_USER`` says whether its account is active."""
+_left_desk, _emptied = desks.alias("left_desk"), deployments.alias("emptied")
+_still_runs = exists().where(
+    _left_desk.c.mac == _left_on.c.mac,
+    _left_desk.c.left_user_uuid.is_not(None),
+    ~exists().where(_left_user.c.uuid == _left_desk.c.left_user_uuid, _left_user.c.is_active),
+)
+_is_emptied = exists().where(_emptied.c.uuid == _left_on.c.uuid, _emptied.c.template_name == EMPTY)
+HAS_LEFT = or_(_still_runs, and_(~HAS_USER, ~_is_emptied))
+"""That account is not active, or the phone was not restarted since it had the configuration of such
+an account. An empty configuration has nothing of its account."""
 IS_LEFT = and_(
     phones.c.is_active.is_(True),
     exists().where(
-        _left_on.c.mac == phones.c.mac, _left_on.c.created_at >= phones.c.created_at, ~HAS_USER
+        _left_on.c.mac == phones.c.mac, _left_on.c.created_at >= phones.c.created_at, HAS_LEFT
     ),
 )
 """The phone has the configuration of an account that is inactive or was deleted."""

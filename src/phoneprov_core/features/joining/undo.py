@@ -1,0 +1,214 @@
+"""How an act is undone: what comes back, and what stays because it changed since."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from phoneprov_core.features.desks.model import DeskPatch
+from phoneprov_core.features.desks.use_cases import configure
+from phoneprov_core.features.joining.acts import Acts, Parts, Phone, Written, event, hold
+from phoneprov_core.features.joining.model import (
+    ACT,
+    ActStep,
+    JoiningTransaction,
+    Moved,
+    MovedPerson,
+    UndoRequest,
+)
+from phoneprov_core.inventory.extensions import ExtensionPatch
+from phoneprov_core.inventory.links import CreateLink
+from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.errors import NotFound, Problem
+from phoneprov_core.people.access import require_superadmin
+from phoneprov_core.people.audit import WantedEntries
+from phoneprov_core.people.directory.model import CompanyContactPatch
+from phoneprov_core.people.users.model import User, UserPatch
+
+_MOST = 1000
+_MOST_ENTRIES = 200
+
+
+class _Undo(Struct, frozen=True):
+    """What an audit entry of an act says."""
+
+    action: str
+    values: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class UndoAct:
+    """Takes an act back; needs level 0."""
+
+    acts: Acts
+
+    async def __call__(self, actor: Actor, request: UndoRequest) -> Moved:
+        """Undo everything that an act did, as far as it was not changed since, all in one
+        transaction; then the phones. What cannot come back is named. An act that was undone before
+        does not change. Raises ``NotFound`` without the act, ``ActRefused``."""
+        require_superadmin(actor)
+        wanted = WantedEntries(resource=ACT, resource_id=request.act)
+        async with self.acts.database.read() as tx:
+            found = await tx.audit.newest(wanted, _MOST_ENTRIES)
+        noted = [
+            _Undo(one.entry.action, {k: v["new"] for k, v in one.entry.changes.items()})
+            for one in reversed(found)
+        ]
+        people = [one for one in noted if one.action in {"person.joined", "person.left"}]
+        if not people:
+            raise NotFound("There is no such act, or its audit entries are no longer kept.")
+
+        async def write(
+            tx: JoiningTransaction, parts: Parts, _act: str, _at: int, one: _Undo
+        ) -> Written:
+            username, uuid = one.values["username"], one.values["user_uuid"]
+            user = await tx.users.find(uuid)
+            undone = await tx.audit.newest(
+                WantedEntries(resource=ACT, resource_id=request.act, action=f"{one.action}_undone"),
+                _MOST_ENTRIES,
+            )
+            if any(entry.entry.changes["user_uuid"]["new"] == uuid for entry in undone):
+                before = ActStep("person", "unchanged", "This was undone before.")
+                return Written(MovedPerson(username, None, None, None, (before,)))
+            back = _Back(tx, parts, actor, one.values)
+            if one.action == "person.joined":
+                steps, phones = await back.of_join(user)
+            else:
+                steps, phones = await back.of_leave(user)
+            has_changed = any(step.outcome == "done" for step in steps)
+            if has_changed:
+                verb = one.action.removeprefix("person.")
+                values = {"username": username, "user_uuid": uuid}
+                tx.trail.note(event(request.act, f"{verb}_undone", values))
+            is_deleted = user is None or (has_changed and one.action == "person.joined")
+            remaining = None if is_deleted else uuid
+            return Written(MovedPerson(username, remaining, None, None, tuple(steps)), phones)
+
+        async def held(tx: JoiningTransaction) -> None:
+            await hold(tx, [one.values["user_uuid"] for one in people])
+
+        moved = await self.acts(actor, people, write, held, dry_run=request.dry_run)
+        return replace(moved, act=request.act if moved.written else None)
+
+
+@dataclass
+class _Back:
+    """The way back of one person; ``values`` are those of the audit entry."""
+
+    tx: JoiningTransaction
+    parts: Parts
+    actor: Actor
+    values: dict[str, Any]
+
+    async def of_join(self, user: User | None) -> tuple[list[ActStep], tuple[Phone, ...]]:
+        """Delete what the join created, unless another person has it now. An account that was
+        used since stays whole."""
+        values, steps = self.values, list[ActStep]()
+        if user is not None and (user.last_login_at or await self.tx.desks.of(user=user.uuid)):
+            text = f"{user.username} has logged in since: the account and what it got stay."
+            return [ActStep("account", "kept", text)], ()
+        desks = []
+        if mac := values.get("mac"):
+            desks = [(mac, values.get("default_before"), values.get("profile_uuid"), None)]
+        desk_steps, phones = await self._desks(desks)
+        if user is not None:
+            await self.parts.users.delete(self.actor, user.uuid)
+            text = f"{user.username} is deleted, with links, profiles and PIN."
+            steps.append(ActStep("account", "done", text))
+        else:
+            steps.append(ActStep("account", "unchanged", "The account was deleted before."))
+        if uuid := values.get("extension_uuid"):
+            steps.append(await self._number_of_join(uuid, values["number"]))
+        if (uuid := values.get("contact_uuid")) and await self.tx.company_contacts.find(uuid):
+            await self.parts.company_directory.delete(self.actor, uuid)
+            steps.append(ActStep("directory", "done", "The directory entry is deleted."))
+        return steps + desk_steps, phones
+
+    async def _number_of_join(self, uuid: str, number: str) -> ActStep:
+        extension = await self.tx.extensions.find(uuid)
+        if extension is None:
+            return ActStep("number", "unchanged", f"{number} was deleted before.")
+        others = await self.tx.links.users.rows(1, owner=uuid)
+        if others or await self.tx.desk_uses.with_number(uuid):
+            return ActStep("number", "kept", f"{number} stays: another user or a desk has it.")
+        if self.values.get("reused"):
+            patch = ExtensionPatch(password=self.parts.new_password(), is_active=False)
+            await self.parts.extensions.update(self.actor, uuid, patch)
+            return ActStep("number", "done", f"{number} is inactive again.")
+        await self.parts.extensions.delete(self.actor, uuid)
+        return ActStep("number", "done", f"{number} is deleted.")
+
+    async def of_leave(self, user: User | None) -> tuple[list[ActStep], tuple[Phone, ...]]:
+        """Give back what the person had, unless another person has it now."""
+        values = self.values
+        if user is None:
+            problem = Problem("username", "is that of an account that was deleted")
+            raise NotFound("The account was deleted.", problems=(problem,))
+        steps = list[ActStep]()
+        if values.get("was_active") and not user.is_active:
+            await self.parts.users.update(self.actor, user.uuid, UserPatch(is_active=True))
+            text = f"{user.username} is active; sessions and API tokens do not come back."
+            steps.append(ActStep("account", "done", text))
+        else:
+            steps.append(ActStep("account", "unchanged", f"{user.username} was not changed."))
+        for uuid in values.get("unlinked", []):
+            steps.append(await self._number_of_leave(user, uuid))
+        for uuid in values.get("contacts", []):
+            if await self.tx.company_contacts.find(uuid):
+                patch = CompanyContactPatch(is_active=True)
+                await self.parts.company_directory.update(self.actor, uuid, patch)
+                steps.append(ActStep("directory", "done", "The directory entry is shown again."))
+        changes = [
+            [None if part == "-" else part for part in one.split(" ")]
+            for one in values.get("desks", [])
+        ]
+        desk_steps, phones = await self._desks([(c[0] or "", c[1], c[2], c[3]) for c in changes])
+        return steps + desk_steps, phones
+
+    async def _number_of_leave(self, user: User, uuid: str) -> ActStep:
+        tx, values = self.tx, self.values
+        extension = await tx.extensions.find(uuid)
+        if extension is None:
+            return ActStep("number", "kept", "A number of the person was deleted.")
+        number = extension.extension
+        links = await tx.links.users.rows(_MOST, owner=uuid)
+        handed = [one for one in links if uuid in values.get("handed", [])
+                  and one.user_uuid == values.get("handed_to")]  # fmt: skip
+        if uuid in values.get("freed", []) and (links or extension.is_active):
+            return ActStep("number", "kept", f"{number} does not come back: it is in use.")
+        if any(one.user_uuid == user.uuid for one in links):
+            return ActStep("number", "unchanged", f"{number} is the person's already.")
+        for link in handed:
+            await self.parts.links.delete(self.actor, link.uuid)
+        new = CreateLink(user_uuid=user.uuid, extension_uuid=uuid)
+        await self.parts.links.create(self.actor, new)
+        text = f"{number} is the person's again."
+        if uuid in values.get("freed", []):
+            await self.parts.extensions.update(self.actor, uuid, ExtensionPatch(is_active=True))
+            text = f"{number} is the person's again, with another password and no passcode."
+        return ActStep("number", "done", text)
+
+    async def _desks(
+        self, desks: Sequence[tuple[str, str | None, str | None, str | None]]
+    ) -> tuple[list[ActStep], tuple[Phone, ...]]:
+        """Give each desk its earlier default, if it still has that of the act: phone, default
+        before, default of the act, profile on the phone before. The phone gets its default profile,
+        else the profile that it had."""
+        steps, phones = list[ActStep](), list[Phone]()
+        for mac, before, now, on_phone in desks:
+            if await self.tx.phones.find(mac) is None:
+                continue
+            current = (await self.tx.desks.find(mac)).default_profile_uuid
+            if current != now:
+                steps.append(ActStep("desk", "kept", f"{mac} has another default profile by now."))
+                continue
+            is_there = before is not None and await self.tx.profiles.find(before)
+            patch = DeskPatch(default_profile_uuid=before if is_there else None)
+            await configure(self.tx, mac, patch)
+            what = "its earlier default profile" if is_there else "no default profile"
+            steps.append(ActStep("desk", "done", f"{mac} has {what}."))
+            was_there = on_phone is not None and await self.tx.profiles.find(on_phone)
+            phones.append(Phone(mac, before if is_there else on_phone if was_there else None))
+        return steps, tuple(phones)
