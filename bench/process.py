@@ -30,7 +30,7 @@ class Server:
 
     def cpu_seconds(self) -> float:
         """Processor time of the server and its children."""
-        return sum(_cpu(pid) for pid in self._pids())
+        return sum(cpu_seconds(pid) for pid in self._pids())
 
     def memory_mib(self) -> float:
         """Resident memory of the largest of its processes."""
@@ -146,7 +146,8 @@ def resident_mib(pid: int) -> float:
     return _status_kib(pid, "VmRSS") / 1024
 
 
-def _cpu(pid: int) -> float:
+def cpu_seconds(pid: int) -> float:
+    """Processor time of a process; 0 if it has ended."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:

@@ -13,7 +13,7 @@ import click
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
-from bench.process import _cpu, descendants
+from bench.process import cpu_seconds, descendants
 from bench.questions import scale
 from bench.world import World
 from phoneprov_adapters.runtime.system import system_clock
@@ -55,7 +55,7 @@ def processor_seconds(world: World) -> float:
     """Processor time of this process and of the server of the database."""
     first = getattr(world, "_pid", None)
     servers = [] if first is None else [first, *descendants(first)]
-    return time.process_time() + sum(map(_cpu, servers))
+    return time.process_time() + sum(map(cpu_seconds, servers))
 
 
 async def at_once(_seconds: float) -> None:

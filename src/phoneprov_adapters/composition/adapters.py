@@ -86,6 +86,14 @@ def uploader_of(settings: Settings, database: Database) -> ConfigUploader:
         ) from None
 
 
+def opened_uploader(settings: Settings, database: Database) -> Iterator[ConfigUploader]:
+    """The uploader, until it is closed. Raises ``SettingsError``."""
+    uploader = uploader_of(settings, database)
+    yield uploader
+    if isinstance(uploader, FtpUploader):
+        uploader.close()
+
+
 class Journals(NamedTuple):
     """What records deployments, refused logins at phones, and requests of phones for files."""
 
@@ -200,9 +208,7 @@ class Adapters(containers.DeclarativeContainer):
         longest=of(settings, lambda it: it.password_max),
     )
 
-    uploader: Provider[ConfigUploader] = singleton(
-        uploader_of, settings=of(settings), database=of(database)
-    )
+    uploader = resource(opened_uploader, settings=of(settings), database=of(database))
     phone_commands = singleton(
         PhoneWeb,
         settings=of(settings, lambda it: it.phone_web),

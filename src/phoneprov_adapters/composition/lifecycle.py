@@ -134,6 +134,7 @@ async def running(
                 for task in tasks:
                     task.cancel()
                 await container.tasks().drain(DRAIN_SECONDS)
+                container.uploader.shutdown()
         finally:
             await database.close()
             container.hasher.shutdown()

@@ -104,6 +104,19 @@ class FtpClient(aioftp.Client):
         for writer in self._writers:
             writer.transport.abort()
 
+    def forget_closed(self) -> None:
+        """Let go of the data connections of earlier transfers."""
+        self._writers = [one for one in self._writers if not one.transport.is_closing()]
+
+    def leave(self) -> None:
+        """Send QUIT, and close every socket without waiting for the reply."""
+        control = self.stream.writer
+        if not control.transport.is_closing():
+            control.write(b"QUIT\r\n")
+        self.idle = False
+        for writer in self._writers:
+            writer.close()
+
     async def finish_command(self) -> None:
         """Close the data connection, and read the replies to the last command, so that the server
         waits for another one."""

@@ -31,9 +31,9 @@ _MOST_SERVERS = 64
 
 MANY = 4
 FRESH_SECONDS = 20.0
-"""While more than ``MANY`` uploads run, a listing of the last ``FRESH_SECONDS`` is reused. Files of
-a killed process are older when its phone is tried again: the lease on the phone has to run out
-first."""
+"""In a batch, and while more than ``MANY`` uploads run, a listing of the last ``FRESH_SECONDS`` is
+reused. Files of a killed process are older when its phone is tried again: the lease on the phone
+has to run out first."""
 
 
 class Names(NamedTuple):
@@ -120,7 +120,8 @@ class Listings:
         other uploads; none if another upload removes them. Raises like ``FtpSession.names``."""
         steps = session.steps
         known = self._last.get(steps.server)
-        since = steps.began - (FRESH_SECONDS if self._under_way > MANY else 0.0)
+        is_one_of_many = upload.more_follow or self._under_way > MANY
+        since = steps.began - (FRESH_SECONDS if is_one_of_many else 0.0)
         if known is None or known.began < since:
             return await self._listed(session, steps.server, upload)
         if known.names is None:

@@ -29,7 +29,7 @@ from phoneprov_core.switching.devices.ports import Content
 
 BLOCK = 64 * 1024
 _LISTING_LIMIT = 1024 * 1024
-_QUIT_SECONDS = 1.0
+_SHORT_SECONDS = 1.0
 _UNIX_MODE = re.compile(r"unix\.mode=([0-7]{3,6});", re.IGNORECASE)
 _LS_LINE = re.compile(r"-([r-][w-][xsS-][r-][w-][xsS-][r-][w-][xtT-])[+.@]?\s")
 
@@ -39,7 +39,8 @@ class FtpSession:
 
     Every method raises like ``Steps.step``, with the name of the step. ``steps`` has its deadlines.
     ``rename_sent`` is true from the moment RNTO is sent: from then on the target may be the renamed
-    file. ``rename_refused`` is true if the server refused the last one.
+    file. ``rename_refused`` is true if the server refused the last one. ``shows_modes`` is false if
+    the server is known not to show the permissions of files.
     """
 
     def __init__(self, client: FtpClient, steps: Steps) -> None:
@@ -47,6 +48,7 @@ class FtpSession:
         self.rename_sent = False
         self.rename_refused = False
         self._client = client
+        self.shows_modes = True
         self._has_mlst = True
 
     @property
@@ -63,11 +65,29 @@ class FtpSession:
         async with self.steps.step(doing):
             await self._client.finish_command()
 
+    async def resume(self, steps: Steps) -> bool:
+        """Begin another upload, with its deadlines. False if the server does not answer as it
+        should: it may have ended the session."""
+        self.rename_sent = self.rename_refused = False
+        self._client.forget_closed()
+        self.steps = Steps(steps.server, _SHORT_SECONDS, steps.rest())
+        try:
+            async with self.steps.step(LOGGING_IN):
+                await self._client.command("TYPE I", "200")
+        except PhoneprovError:
+            return False
+        self.steps = steps
+        return True
+
+    def leave(self) -> None:
+        """Send QUIT without waiting for its reply, and close the connection."""
+        self._client.leave()
+
     async def quit(self) -> None:
         """Send QUIT, if the server waits for a command; its reply may be missing or late."""
         if self.idle:
             with suppress(PhoneprovError):  # The file is in place.
-                async with Steps(self.steps.server, _QUIT_SECONDS, self.steps.rest()).step(
+                async with Steps(self.steps.server, _SHORT_SECONDS, self.steps.rest()).step(
                     "leaving"
                 ):
                     await self._client.command("QUIT", "2xx")
@@ -277,8 +297,16 @@ class FtpServer(NamedTuple):
 
     @asynccontextmanager
     async def opened(self, steps: Steps) -> AsyncIterator[FtpSession]:
-        """Connect, log in, change to the folder; at the end send QUIT, unless there is an error.
-        Leaves no socket open."""
+        """A session; at the end send QUIT, unless there is an error. Leaves no socket open."""
+        session = await self.session(steps)
+        try:
+            yield session
+            await session.quit()
+        finally:
+            session.drop()
+
+    async def session(self, steps: Steps) -> FtpSession:
+        """Connect, log in, change to the folder. The caller has to end the session."""
         settings = self.settings
         what = "the FTP server (PHONEPROV_FTP_HOST)"
         addresses = await looked_up(self.host, settings.port, what, steps.rest())
@@ -298,11 +326,10 @@ class FtpServer(NamedTuple):
             if settings.directory:
                 async with steps.step(LOGGING_IN, "the configured folder"):
                     await client.command(f"CWD {settings.directory}", "2xx")
-            session = FtpSession(client, steps)
-            yield session
-            await session.quit()
-        finally:
+        except BaseException:
             client.drop()
+            raise
+        return FtpSession(client, steps)
 
 
 class _Longer(Exception):

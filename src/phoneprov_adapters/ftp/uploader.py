@@ -1,5 +1,6 @@
 """The FTP adapter of ``ConfigUploader``."""
 
+import asyncio
 import hashlib
 import ssl
 from collections.abc import AsyncIterator
@@ -23,7 +24,7 @@ from phoneprov_adapters.ftp.replace import (
 )
 from phoneprov_adapters.ftp.session import FtpServer, FtpSession
 from phoneprov_adapters.ftp.settings import FtpSettings
-from phoneprov_adapters.ftp.steps import RENAMING, ServerRefused
+from phoneprov_adapters.ftp.steps import RENAMING, ServerRefused, Steps
 from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.switching.devices.names import check_segments
@@ -57,6 +58,9 @@ NO_LOOK = (
     "upload only."
 )
 
+KEPT_SECONDS = 5.0
+"""Seconds for which an idle session is kept for the next upload of a batch."""
+
 _READ_AND_WRITE = 0o666
 # With its default umask 077, vsftpd gives an uploaded file the mode 0600, so that a TFTP server of
 # another user cannot read it. A first file gets 0644.
@@ -64,7 +68,8 @@ _OWN, _FIRST = 0o600, 0o644
 
 
 class FtpUploader(ConfigUploader, ReadsFiles):
-    """Uploads over FTP, one login an upload; the ports' docstrings are the contract.
+    """Uploads over FTP; the ports' docstrings are the contract. Each upload has a login of its own,
+    except those of a batch to the configured server: one login serves many, one after the other.
 
     A configured server is not checked; a phone's address is checked against ``networks`` at each
     upload, since the inventory may hold older ones. Unchanged content is uploaded and verified
@@ -87,6 +92,7 @@ class FtpUploader(ConfigUploader, ReadsFiles):
         self._settings = settings
         self._networks = networks
         self._listings = Listings()
+        self._kept = _KeptSessions()
         self._context: ssl.SSLContext | None = None
         if settings.tls != "off":
             self._context = ssl.create_default_context(cafile=settings.tls_ca)
@@ -96,7 +102,9 @@ class FtpUploader(ConfigUploader, ReadsFiles):
         server = self._server(upload.phone_ip)
         with self._listings.upload():
             steps = server.steps(self._settings.timeout, self._settings.total)
-            async with server.opened(steps) as session:
+            is_kept = upload.more_follow and self._settings.host is not None
+            opened = self._kept.opened(server, steps) if is_kept else server.opened(steps)
+            async with opened as session:
                 old = upload.replaces
                 notes: tuple[str, ...] = ()
                 if old is not None and await session.is_another(upload.filename, old):
@@ -116,6 +124,10 @@ class FtpUploader(ConfigUploader, ReadsFiles):
         notes += more + await self._tidy(server, session, upload, aside)
         place = server.name + self._settings.path_of(upload.filename)
         return Uploaded(place, len(upload.content), digest, notes)
+
+    def close(self) -> None:
+        """End the sessions that are kept for further uploads."""
+        self._kept.close()
 
     def server_of(self, phone_ip: str | None) -> str:
         server = self._server(phone_ip)
@@ -189,6 +201,55 @@ class FtpUploader(ConfigUploader, ReadsFiles):
             await session.remove(name)
 
 
+class _KeptSessions:
+    """Idle sessions on one server, the last one used first: there are never more than uploads ran
+    at once. Each is asked for a sign of life before it is used again."""
+
+    def __init__(self) -> None:
+        self._idle: dict[FtpSession, asyncio.TimerHandle] = {}
+
+    @asynccontextmanager
+    async def opened(self, server: FtpServer, steps: Steps) -> AsyncIterator[FtpSession]:
+        """An idle session, or a new one. It is kept afterwards, unless there is an error."""
+        session = await self._resumed(steps) or await server.session(steps)
+        try:
+            yield session
+        except BaseException:
+            session.drop()
+            raise
+        if session.idle:
+            later = asyncio.get_running_loop().call_later
+            self._idle[session] = later(KEPT_SECONDS, self._leave, session)
+        else:
+            session.drop()
+
+    async def _resumed(self, steps: Steps) -> FtpSession | None:
+        if not self._idle:
+            return None
+        session, timer = self._idle.popitem()
+        timer.cancel()
+        is_alive = False
+        try:
+            is_alive = await session.resume(steps)
+        finally:
+            if not is_alive:
+                session.drop()
+        if is_alive:
+            return session
+        self.close()  # A server that was restarted has ended the others as well.
+        return None
+
+    def close(self) -> None:
+        while self._idle:
+            session, timer = self._idle.popitem()
+            timer.cancel()
+            session.leave()
+
+    def _leave(self, session: FtpSession) -> None:
+        del self._idle[session]
+        session.leave()
+
+
 async def _put(
     server: FtpServer, session: FtpSession, upload: Upload, digest: str
 ) -> tuple[Names, tuple[str, ...]]:
@@ -232,8 +293,9 @@ async def kept_mode(session: FtpSession, name: str, final: str) -> tuple[str, ..
     """Give the file ``name`` the mode of the file ``final``, which it will replace, by SITE CHMOD:
     phones may read it through a TFTP server of another user. Returns the notes for the step. Raises
     like ``FtpSession.mode``."""
-    found = await session.mode(name)
+    found = await session.mode(name) if session.shows_modes else None
     if found is None:
+        session.shows_modes = False  # The file exists; a later one of the session is not asked for.
         return ()
     old = await session.mode(final)
     new = found & _READ_AND_WRITE

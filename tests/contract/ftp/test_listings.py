@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from phoneprov_adapters.ftp.settings import FtpSettings
 from phoneprov_adapters.ftp.uploader import FtpUploader
@@ -56,6 +57,19 @@ async def test_many_uploads_share_listings_and_leave_nothing(
     )
     assert {uploaded.notes for uploaded in done} == {()}
     assert 1 <= Listing.listings < PHONES
+
+
+async def test_uploads_of_a_batch_share_a_listing_one_after_the_other(
+    uploader: FtpUploader, tmp_path: Path
+) -> None:
+    for number in range(PHONES):
+        leave(tmp_path, number, "killed")
+    for number in range(PHONES):
+        await uploader.upload(replace(an_upload(number), more_follow=True))
+    uploader.close()
+
+    assert len([*tmp_path.iterdir()]) == PHONES
+    assert Listing.listings == 1
 
 
 async def test_leftovers_since_the_last_listing_are_found(

@@ -149,6 +149,7 @@ class PhoneWork:
     async def _switch(self, actor: Actor, batch: Batch, claim: Claim, phone: Phone) -> bool:
         try:
             order = await self._order(actor, batch, claim, phone)
+            order = replace(order, more_follow=claim.cut_off == 0)
             if batch.only_changed or batch.as_of:
                 require_fitting(order.profile, phone)
                 order = await self.deploy.texts(order)

@@ -210,6 +210,7 @@ class Deploy:
             record.uuid,
             begun.replaces,
             begun.holding.look,
+            begun.request.more_follow,
         )
         try:
             return await self.uploader.upload(upload)

@@ -86,8 +86,8 @@ class DeploymentRequest(Redacted, frozen=True):
     still has the lines in it. ``is_counted`` is whether the limits count it. ``answer`` is awaited
     once the file is in place, before the phone is called, with whether that is recorded: a phone
     that asked gets its answer before it is restarted. ``forgets_calls`` clears the phone's call
-    history. ``by_right`` is whether the caller may request it by a right alone. ``parts`` are what
-    participants know of it.
+    history. ``by_right`` is whether the caller may request it by a right alone. ``more_follow`` is
+    as in ``Upload``. ``parts`` are what participants know of it.
     """
 
     action: Action
@@ -103,6 +103,7 @@ class DeploymentRequest(Redacted, frozen=True):
     answer: Callable[[bool], Awaitable[None]] | None = None
     forgets_calls: bool = False
     by_right: bool = False
+    more_follow: bool = False
     parts: tuple[RequestPart, ...] = ()
 
     def part(self, kind: type[P]) -> P | None:

@@ -136,7 +136,10 @@ class Upload(Redacted, frozen=True):
     segment of ``[A-Za-z0-9._-]``. ``content`` is the exact content of the file. ``attempt`` is
     unique to this upload and fit for a file name. ``replaces`` is the content of the file that this
     one should replace, None if it is not known. ``proceed`` is awaited immediately before the
-    rename: a process that stood still may have lost the phone to another one.
+    rename: a process that stood still may have lost the phone to another one. ``more_follow`` is
+    whether further uploads follow within seconds, as in a batch, and no earlier one for this file
+    was interrupted a short time ago: the uploader may keep its session for a few seconds, and use
+    a listing that is as old.
     """
 
     phone_ip: str | None
@@ -145,6 +148,7 @@ class Upload(Redacted, frozen=True):
     attempt: str
     replaces: Content | None = None
     proceed: Proceed = always
+    more_follow: bool = False
 
 
 class Uploaded(Struct, frozen=True):
