@@ -1,6 +1,7 @@
 """``phoneprov join``, ``phoneprov leave`` and ``phoneprov undo``."""
 
 import asyncio
+import re
 import sys
 from pathlib import Path
 from typing import Any, TypeVar
@@ -29,6 +30,7 @@ C = TypeVar("C", bound=Command)
 _VALUES = "values."
 _TRUTHS = {"is_active", "voicemail", "pin", "switch", "directory"}
 _FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
+_PERSON = re.compile(r"people\[([0-9]+)\]")
 _ACTED = {"done": "+", "failed": "!", "pending": "~"}
 
 _dry_run = click.option("--dry-run", is_flag=True, help="Show each step; write nothing.")
@@ -168,7 +170,8 @@ class _by_line:  # noqa: N801
             if not place.isdigit() or not one.field.startswith("people["):
                 return
             field = field.removeprefix(".")
-            problems.append(RowProblem(self._lines[int(place)], field, one.message))
+            message = _PERSON.sub(lambda at: f"line {self._lines[int(at[1])]}", one.message)
+            problems.append(RowProblem(self._lines[int(place)], field, message))
         if problems:
             _complain(self._file, problems)
 
