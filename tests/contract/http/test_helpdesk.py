@@ -103,7 +103,10 @@ async def office(api: Api) -> Office:
     return await Office(api).fill()
 
 
-async def test_helpdesk_replies_contain_no_planted_secret(office: Office) -> None:
+async def test_helpdesk_replies_and_what_is_kept_of_its_acts_contain_no_planted_secret(
+    office: Office, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("DEBUG")
     helper, paths = office.helper, (await office.api.client.get("/docs/openapi.json")).json()
     for profile in (office.plain, office.rendered):
         data_of(await office.switch(office.admin, profile), 200, metadata=False)
@@ -121,6 +124,13 @@ async def test_helpdesk_replies_contain_no_planted_secret(office: Office) -> Non
         for value in names.get(variable, found):
             asked = path.removeprefix("/api/v1").replace(f"{{{variable}}}", value)
             replies.append((asked, await helper.get(asked)))
+        # A search is no oracle: a secret finds what a text finds that is in no record.
+        if any(one["name"] == "q" for one in operations["get"].get("parameters", [])):
+            for text in (SECRET, SECRET[:6], "7391"):
+                asked = path.removeprefix("/api/v1")
+                found_by = [await helper.get(asked, q=q) for q in (text, "inNoRecord")]
+                told = {(one.status_code, str(one.json()["data"])) for one in found_by}
+                assert len(told) == 1, (asked, text)
     for profile in (office.plain, office.rendered):
         for typed in ({}, {"cnf_xml": "<device/>"}, {"values": {"word": "7391"}}):
             body = {"profile_uuid": profile, "mac": HERE, **typed}
@@ -129,11 +139,21 @@ async def test_helpdesk_replies_contain_no_planted_secret(office: Office) -> Non
             )
         replies += [
             (method, await helper.post(f"/phones/{HERE}/{method}", {}))
-            for method in ("rollback", "desk/logout")
+            for method in ("restart", "rollback", "desk/logout")
         ]
     assert len(replies) > 100
     assert [path for path, reply in replies if SECRET in reply.text] == []
     assert {reply.status_code for _, reply in replies} <= {200, 403, 404, 409, 422}
+    trail = data_of(await office.admin.get("/audit", actor_uuid=helper.uuid, limit=500), 200)
+    assert {"phone.restarted", "phone.switched", "phone.rolled_back"} <= {
+        one["action"] for one in trail
+    }
+    assert SECRET not in str(trail)
+    logged = [
+        f"{one.getMessage()} {vars(one)}" for one in caplog.records if "phoneprov" in one.name
+    ]
+    assert len(logged) > 100
+    assert [line for line in logged if SECRET in line] == []
 
 
 async def test_fault_of_a_template_is_not_quoted_to_a_helpdesk(office: Office) -> None:
@@ -272,8 +292,9 @@ async def test_create_admin_ends_the_right_of_its_account(office: Office) -> Non
     assert "rights" not in data_of(await office.helper.get("/me"), 200)
 
 
+@pytest.mark.parametrize("ends", ["right", "scope"])
 async def test_switch_that_has_begun_is_finished_without_the_right(
-    office: Office, monkeypatch: pytest.MonkeyPatch
+    office: Office, monkeypatch: pytest.MonkeyPatch, ends: str
 ) -> None:
     deploy, begun, go_on = office.api.container.deploy(), asyncio.Event(), asyncio.Event()
     uploader = deploy.uploader
@@ -287,13 +308,20 @@ async def test_switch_that_has_begun_is_finished_without_the_right(
     monkeypatch.setattr(uploader, "upload", held)
     running = asyncio.ensure_future(office.switch(office.helper, office.plain))
     await begun.wait()
-    data_of(await office.admin.delete(f"/users/{office.helper.uuid}/rights"), 200)
+    if ends == "right":
+        data_of(await office.admin.delete(f"/users/{office.helper.uuid}/rights"), 200)
+    else:
+        await office.move(HERE, "Bonn")
     go_on.set()
 
     assert data_of(await running, 200, metadata=False)["restart"] == "ok"
     [done] = data_of(await office.admin.get("/deployments"), 200)
     assert (done["outcome"], done["user_uuid"]) == ("deployed", office.helper.uuid)
-    error_of(await office.switch(office.helper, office.plain), 404)
+    # Its caller sees the switch that it requested, and starts no other.
+    own = data_of(await office.helper.get(f"/deployments/{done['uuid']}"), 200)
+    assert (own["outcome"], own["sha256"]) == ("deployed", None)
+    refused = await office.switch(office.helper, office.plain)
+    error_of(refused, 404 if ends == "right" else 403)
 
 
 async def test_pin_of_who_has_more_than_the_helpdesk_is_not_changed(office: Office) -> None:
