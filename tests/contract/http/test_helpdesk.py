@@ -129,8 +129,8 @@ async def test_helpdesk_replies_and_what_is_kept_of_its_acts_contain_no_planted_
             for text in (SECRET, SECRET[:6], "7391"):
                 asked = path.removeprefix("/api/v1")
                 found_by = [await helper.get(asked, q=q) for q in (text, "inNoRecord")]
-                told = {(one.status_code, str(one.json()["data"])) for one in found_by}
-                assert len(told) == 1, (asked, text)
+                shown = {(one.status_code, str(one.json()["data"])) for one in found_by}
+                assert len(shown) == 1, (asked, text)
     for profile in (office.plain, office.rendered):
         for typed in ({}, {"cnf_xml": "<device/>"}, {"values": {"word": "7391"}}):
             body = {"profile_uuid": profile, "mac": HERE, **typed}

@@ -99,14 +99,14 @@ async def test_phone_that_fails_after_a_leave_is_named_with_its_profile(office: 
 
 
 async def test_act_needs_level_0_and_a_pin_a_login(office: InMemory) -> None:
-    nobody = Actor(identifier(7), level=None)
+    stranger = Actor(identifier(7), level=None)
     requests = JoinRequest(people=(joiner("grace"),)), LeaveRequest(people=(Leaver(username="a"),))
     with pytest.raises(Forbidden):
-        await office.join_people(nobody, requests[0])
+        await office.join_people(stranger, requests[0])
     with pytest.raises(Forbidden):
-        await office.leave_people(nobody, requests[1])
+        await office.leave_people(stranger, requests[1])
     with pytest.raises(Forbidden):
-        await office.undo_act(nobody, UndoRequest(act=identifier(8)))
+        await office.undo_act(stranger, UndoRequest(act=identifier(8)))
     script = Actor(identifier(9), level=SUPERADMIN, token="script")
     with pytest.raises(NeedsLogin):
         await office.join_people(script, requests[0])
