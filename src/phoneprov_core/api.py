@@ -115,6 +115,12 @@ from phoneprov_core.features.templates.use_cases import (
     TemplateValues as TemplateValues,
 )
 from phoneprov_core.features.transfer.asterisk import Section as Section
+from phoneprov_core.features.transfer.edits import (
+    Edited as Edited,
+    EditedRecord as EditedRecord,
+    EditRecords as EditRecords,
+    EditRequest as EditRequest,
+)
 from phoneprov_core.features.transfer.model import (
     Imported as Imported,
     Row as Row,

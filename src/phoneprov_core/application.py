@@ -21,6 +21,7 @@ from phoneprov_core.features.sync.texts import ImportOrSync
 from phoneprov_core.features.sync.use_cases import SyncPeople
 from phoneprov_core.features.templates.deployed import TryTemplate
 from phoneprov_core.features.templates.use_cases import Templates
+from phoneprov_core.features.transfer.edits import EditRecords
 from phoneprov_core.features.transfer.texts import ImportText
 from phoneprov_core.features.transfer.use_cases import Transfer
 from phoneprov_core.inventory.extensions import Extensions
@@ -112,6 +113,7 @@ class UseCases:
     discovered_phones: DiscoveredPhones
     transfer: Transfer
     import_text: ImportText
+    edit_records: EditRecords
     import_or_sync: ImportOrSync
     sync_people: SyncPeople
     join_people: JoinPeople

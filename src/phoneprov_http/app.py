@@ -31,7 +31,7 @@ from phoneprov_http.routes.features.joining import joining_routes
 from phoneprov_http.routes.features.lines import line_routes
 from phoneprov_http.routes.features.serving import provisioning_routes
 from phoneprov_http.routes.features.templates import template_routes
-from phoneprov_http.routes.features.transfer import import_routes
+from phoneprov_http.routes.features.transfer import transfer_routes
 from phoneprov_http.routes.handlers import ApiRequest, Authentication, guard, require_known_query
 from phoneprov_http.routes.health import health_routes
 from phoneprov_http.routes.inventory.extensions import extension_routes, user_extension_routes
@@ -104,7 +104,7 @@ def api_routes(use_cases: UseCases) -> list[Router]:
         phone_routes(of.phones, of.locations, shared_write),
         template_routes(of.templates, of.try_template),
         profile_routes(of.profiles, of.switch_profile, of.preview_switch, of.read_configurations),
-        import_routes(of.import_or_sync),
+        transfer_routes(of.import_or_sync, of.edit_records),
         joining_routes(of.join_people, of.leave_people, of.undo_act),
         deployment_routes(of.deployments, of.rollback, of.restart_phone),
         desk_routes(of.desks),

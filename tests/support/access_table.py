@@ -22,6 +22,7 @@ from support.access_targets import (
     a_new_permission,
     a_new_phone,
     a_new_user,
+    a_phone_to_edit,
     a_phone_without_an_address,
     a_restart,
     a_session_of_another,
@@ -32,6 +33,7 @@ from support.access_targets import (
     a_user_and_a_permission,
     a_user_with_a_right,
     an_act,
+    an_edit,
     an_extension_for_the_owner,
     an_identity_of_another,
     an_identity_of_the_owner,
@@ -226,6 +228,16 @@ def table() -> Iterator[Route]:
             "level 0",
             lambda _: fixed(kind="phones"),
             sending(csv="mac\n{new_mac}\n"),
+        ),
+    )
+    yield from of(
+        f"{V1}/edits",
+        (
+            "POST",
+            "/{kind}",
+            "level 0",
+            a_phone_to_edit,
+            an_edit,
         ),
     )
     yield from of(
@@ -426,6 +438,7 @@ HELPDESK = {
         POST /configuration-templates/check
         POST /configuration-templates/{uuid}/render
         POST /imports/{kind}
+        POST /edits/{kind}
         GET /batches
         GET /batches/{uuid}
         GET /batches/{uuid}/phones

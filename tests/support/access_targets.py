@@ -226,6 +226,14 @@ async def a_restart(_: Rig, __: str, target: dict[str, str]) -> Body:
     return {"action": "restart", "macs": [target["mac"]]}
 
 
+async def a_phone_to_edit(rig: Rig) -> dict[str, str]:
+    return {"kind": "phones", **await a_new_phone(rig)}
+
+
+async def an_edit(_: Rig, __: str, target: dict[str, str]) -> Body:
+    return {"records": [{"key": target["mac"]}], "is_active": False}
+
+
 async def own_refresh_token(rig: Rig, caller: str, _: dict[str, str]) -> Body:
     user = rig.users[caller] if caller in CALLERS else rig.owner
     return {"refresh_token": await rig.refresh_token(user)}

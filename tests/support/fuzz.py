@@ -81,8 +81,8 @@ class Fuzz:
                     "seed": SEED,
                     "generation": {"with-security-parameters": False, "database": "none"},
                     "phases": {"coverage": {"generate-duplicate-query-parameters": True}},
-                    # No schema knows refresh tokens, the current password, weak PINs, tables
-                    # and which fields of a person exclude each other.
+                    # No schema knows refresh tokens, the current password, weak PINs, tables,
+                    # the fields of a kind and which fields of a person exclude each other.
                     "operations": [
                         {
                             "include-path": path,
@@ -92,6 +92,7 @@ class Fuzz:
                             "/api/v1/auth/logout",
                             "/api/v1/me/password",
                             "/api/v1/imports/{kind}",
+                            "/api/v1/edits/{kind}",
                             "/api/v1/people/join",
                             "/api/v1/vendor-users/{userUuid}",
                         )

@@ -1,13 +1,27 @@
 """Import and export of tables."""
 
-from phoneprov_adapters.composition.adapters import clock, database, setting
+from phoneprov_adapters.composition.adapters import clock, database, new_id, setting
+from phoneprov_adapters.composition.batches import BatchesContainer
 from phoneprov_adapters.composition.inventory import InventoryContainer
 from phoneprov_adapters.composition.people import PeopleContainer
 from phoneprov_adapters.composition.plugins import of, singleton
 from phoneprov_adapters.composition.templates import TemplatesContainer
 from phoneprov_adapters.files.csv import CsvText
+from phoneprov_core.features.batches.commands import CreateBatch
+from phoneprov_core.features.batches.use_cases import Batches
+from phoneprov_core.features.transfer.edits import EditRecords, Restart
 from phoneprov_core.features.transfer.texts import ImportText
 from phoneprov_core.features.transfer.use_cases import Transfer
+from phoneprov_core.kernel.actor import Actor
+
+
+def restart_by(batches: Batches) -> Restart:
+    """Restarts phones in a batch."""
+
+    async def restart(actor: Actor, macs: tuple[str, ...]) -> str:
+        return (await batches.start(actor, CreateBatch(action="restart", macs=macs))).uuid
+
+    return restart
 
 
 class TransferContainer(TemplatesContainer):
@@ -26,4 +40,7 @@ class TransferContainer(TemplatesContainer):
         template_use_cases=of(TemplatesContainer.templates),
         sounds=setting(lambda it: it.asterisk_languages))
     import_text = singleton(ImportText, transfer=of(transfer), read=CsvText)
+    edit_records = singleton(
+        EditRecords, transfer=of(transfer), vendor_phones=of(InventoryContainer.vendor_phones),
+        restart=of(BatchesContainer.batches, restart_by), new_id=new_id)
     # fmt: on

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from enum import Enum
-from typing import Protocol, Self, TypeVar, runtime_checkable
+from typing import NamedTuple, Protocol, Self, TypeVar, runtime_checkable
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -131,14 +131,22 @@ def belonging_to(origin: Origin) -> Iterator[None]:
 Value = str | int | float | bool | None | list[str]
 
 
+class Replaced(NamedTuple):
+    """The old and the new value of a field, in an event that changed it."""
+
+    old: Value
+    new: Value
+
+
 class Event(Struct, frozen=True):
     """Something that is not the change of one record, such as a failed login. ``action`` is
-    ``<subject>.<verb in the past tense>``; ``changes`` holds values that are new."""
+    ``<subject>.<verb in the past tense>``; ``changes`` holds values that are new, or
+    ``Replaced``."""
 
     action: str
     resource: str
     resource_id: str | None = None
-    changes: Mapping[str, Value] = {}
+    changes: Mapping[str, Value | Replaced] = {}
 
 
 @runtime_checkable

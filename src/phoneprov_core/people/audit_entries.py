@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from phoneprov_core.kernel import values
-from phoneprov_core.kernel.actor import Change, Event, Origin, Trail, Version
+from phoneprov_core.kernel.actor import Change, Event, Origin, Replaced, Trail, Version
 from phoneprov_core.kernel.fields import fields_of
 from phoneprov_core.kernel.secrets import masked_urls
 from phoneprov_core.kernel.system import NewId
@@ -83,7 +83,10 @@ class _Draft(Struct):
 
 def _of_event(event: Event) -> _Draft:
     subject, _, verb = event.action.partition(".")
-    changes = {field: {"old": None, "new": value} for field, value in event.changes.items()}
+    changes = {
+        field: (value if isinstance(value, Replaced) else Replaced(None, value))._asdict()
+        for field, value in event.changes.items()
+    }
     return _Draft(subject, verb, event.resource, event.resource_id, changes)
 
 

@@ -154,6 +154,43 @@ export interface DiscoveredPhone {
   other_addresses: SeenAddress[];
 }
 
+export interface EditRequest {
+  records: EditedKey[];
+  location: string | null;
+  is_active: boolean;
+  vendor: boolean;
+  default_profile_uuid: string | null;
+  restart: boolean;
+  dry_run: boolean;
+}
+
+export interface Edited {
+  edit: string | null;
+  written: boolean;
+  changed: number;
+  unchanged: number;
+  refused: number;
+  restarts: number;
+  batch_uuid: string | null;
+  batch_problem: string | null;
+  records: EditedRecord[];
+}
+
+export interface EditedKey {
+  key: string;
+  version: string | null;
+}
+
+export interface EditedRecord {
+  key: string;
+  name: string;
+  outcome: "changed" | "refused" | "unchanged" | "unknown";
+  changes: Record<string, any>;
+  message: string | null;
+  version: string;
+  restarts: boolean;
+}
+
 export interface Finding {
   severity: "error" | "note" | "warning";
   line: number;

@@ -51,6 +51,7 @@ WRITTEN_BY = {
     "deployments.js": ["POST /batches", "POST /batches/plan"],
     "desks.js": ["PUT /phones/{mac}/desk", "POST /phone-profiles/switch"],
     "discovered.js": ["POST /discovered-phones/{mac}/adopt", "POST /phones/{mac}/replace"],
+    "edit.js": ["POST /edits/{kind}"],
     "import.js": ["POST /imports/{kind}"],
     "join.js": ["POST /people/join", "POST /people/leave", "POST /people/undo"],
     "new-batch.js": ["POST /batches", "POST /batches/plan", "POST /batches/rehearse"],

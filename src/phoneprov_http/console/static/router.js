@@ -50,6 +50,8 @@ export const routes = [
   route("people", /^\/people\/([^/]+)$/, () => import("./views/person.js").then((views) => views.personView)),
   level0("people", /^\/(extensions|permissions)$/, () => import("./views/records.js").then((views) => views.recordsView)),
   route("people", /^\/(services)$/, () => import("./views/records.js").then((views) => views.recordsView)),
+  level0("phones", /^\/edit\/(phones)$/, () => import("./views/edit.js").then((views) => views.editView)),
+  level0("people", /^\/edit\/(users|extensions)$/, () => import("./views/edit.js").then((views) => views.editView)),
   level0("people", /^\/import$/, () => import("./views/import.js").then((views) => views.importView)),
   route("directory", /^\/directory$/, () => import("./views/people.js").then((views) => views.directoryView)),
   level0("audit", /^\/audit$/, () => import("./views/audit.js").then((views) => views.auditView)),

@@ -1,4 +1,4 @@
-"""Import of tables; level 0."""
+"""Import of tables, and edits of many records; level 0."""
 
 from typing import Annotated
 
@@ -6,10 +6,18 @@ from litestar.params import PathParameter
 
 from phoneprov_core.features.sync.model import SyncRefused
 from phoneprov_core.features.sync.texts import ImportOrSync
+from phoneprov_core.features.transfer.edits import Edited, EditedKind, EditRecords, EditRequest
 from phoneprov_core.features.transfer.texts import ImportRequest, ImportResult, Kind
 from phoneprov_http.envelope import Envelope, record
 from phoneprov_http.routes.handlers import ApiRequest, Body, Routes, level_0
 
+KindOfRecords = Annotated[
+    str,
+    PathParameter(
+        description="The kind of records",
+        schema_extra={"enum": list(EditedKind.__args__)},
+    ),
+]
 KindOfTable = Annotated[
     str,
     PathParameter(
@@ -19,9 +27,9 @@ KindOfTable = Annotated[
 ]
 
 
-def import_routes(import_or_sync: ImportOrSync) -> Routes:
-    """``/imports``."""
-    routes = Routes("Import", guards=[level_0])
+def transfer_routes(import_or_sync: ImportOrSync, edit: EditRecords) -> Routes:
+    """``/imports`` and ``/edits``."""
+    routes = Routes("Import and bulk edit", guards=[level_0])
 
     @routes.post("/imports/{kind:str}", status_code=200, raises=[SyncRefused])
     async def import_table(
@@ -34,5 +42,17 @@ def import_routes(import_or_sync: ImportOrSync) -> Routes:
         the same `key` of this source."""
         result = await import_or_sync(request.user, kind, data)
         return record("Table imported" if result.written else "Nothing was written", result)
+
+    @routes.post("/edits/{kind:str}", status_code=200)
+    async def edit_records(
+        request: ApiRequest, kind: KindOfRecords, data: Body[EditRequest]
+    ) -> Envelope[Edited]:
+        """Edit many records. All get the fields that are sent; a record that cannot get them, or
+        differs from its `version`, is left alone and named. Up to 200 records are changed in one
+        transaction. With `restart` a batch then restarts the active phones. With `dry_run` nothing
+        is written, and the response says what would happen to each record."""
+        edited = await edit(request.user, kind, data)
+        message = f"{edited.changed} record(s) changed" if edited.written else "Nothing was written"
+        return record(message, edited)
 
     return routes

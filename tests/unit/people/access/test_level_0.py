@@ -19,6 +19,7 @@ REFUSED = {
     "desks": "update",
     "discovered_phones": "all",
     "drills": "desks newest run",
+    "edit_records": "call",
     "extensions": "all create delete get update",
     "history": "phones",
     "import_text": "call",

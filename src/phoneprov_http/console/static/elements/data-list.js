@@ -45,6 +45,7 @@ const NARROW = matchMedia("(max-width: 40rem)");
  * @property {string} [sort] the order at first
  * @property {(sort: string) => void} [sorted]
  * @property {(row: T) => string} [key] what a selected row is known by
+ * @property {(row: T) => string} [named] what its box is called, if not by its key
  * @property {(keys: string[]) => Node[]} [actions] what can be done with selected rows
  * @property {() => Node | string} [empty] what is shown without rows: the next step
  */

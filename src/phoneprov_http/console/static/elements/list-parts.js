@@ -120,7 +120,7 @@ function checkbox(list, cell, row, element) {
   box.type = "checkbox";
   box.tabIndex = -1;
   box.checked = isSelected;
-  box.setAttribute("aria-label", texts.select(key));
+  box.setAttribute("aria-label", texts.select(list.options.named?.(row) ?? key));
   box.onchange = () => list.select([key], box.checked);
   if (box.parentNode !== cell) fill(cell, box);
 }

@@ -29,6 +29,7 @@ const MEANINGS = {
   served: "good",
   created: "good",
   updated: "good",
+  changed: "good",
   failed: "bad",
   not_confirmed: "bad",
   interrupted: "wait",

@@ -171,6 +171,7 @@ export const people = {
   import_: "Import",
   recordKinds: /** @type {Record<string, string>} */ ({
     api_token: "API token",
+    bulk_edit: "Edit of many records",
     identity: "Identity at a provider",
     kem: "Key expansion module",
     location: "Location",
@@ -238,6 +239,41 @@ export const people = {
   whatIsWrong: "Problem or change",
   /** @param {number} count */
   moreRows: (count) => `${number.format(count)} more rows are not shown.`,
+
+  // The same change to many records
+  /** @param {string} list @param {number} count */
+  editTitle: (list, count) => `Edit ${number.format(count)} ${list.toLowerCase()}`,
+  editNothing: "No rows are selected: select some in the list.",
+  keptIfEmpty: "Empty: no change.",
+  noChange: "No change",
+  noLocation: "Remove the location",
+  noDefaultProfile: "Remove the default profile",
+  restartAfter: "Restart the phones afterwards",
+  restartAfterHint: "In a batch, which says of each phone what happened. A new location is presented by emergency calls after the next registration.",
+  editPreview: "Preview",
+  /** @param {number} count */
+  editWrite: (count) => `Change ${number.format(count)}`,
+  /** @param {number} count */
+  editRestart: (count) => `Restart ${number.format(count)}`,
+  editDone: "Changed",
+  editEntries: "Audit entries of this edit",
+  /** @param {number} count */
+  editRestarts: (count) => `${number.format(count)} active phones restart in a batch afterwards.`,
+  /** @param {number} count */
+  editBatch: (count) => `Batch that restarts ${number.format(count)} phones`,
+  editNoBatch: "The records are written, and no batch was started:",
+  wouldBeEdited: /** @type {Record<string, string>} */ ({
+    changed: "Would be changed",
+    unchanged: "No change",
+    refused: "Refused",
+    unknown: "Not known",
+  }),
+  editOutcomes: /** @type {Record<string, string>} */ ({
+    changed: "Changed",
+    unchanged: "No change",
+    refused: "Refused",
+    unknown: "Not known",
+  }),
 
   // Audit
   actor: "Actor",

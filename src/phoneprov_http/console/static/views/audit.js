@@ -18,7 +18,7 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** What can be chosen as the kind of a record. */
 const RESOURCES = [
-  "api_token", "assignment", "batch", "company_contact", "deployment", "desk", "extension", "kem", "link",
+  "api_token", "assignment", "batch", "bulk_edit", "company_contact", "deployment", "desk", "extension", "kem", "link",
   "location", "people_act", "permission", "personal_contact", "phone", "profile", "template", "user", "vendor_phone", "vendor_service",
   "vendor_user",
 ];

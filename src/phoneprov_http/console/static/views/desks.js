@@ -11,7 +11,7 @@ import { field } from "../fields.js";
 import { guard } from "../navigation.js";
 import { texts } from "../texts.js";
 import { previewed } from "./profile-parts.js";
-import { batchButton, deployedOn, isOver, phoneChoice, phoneTitle, problemOf } from "./shared.js";
+import { batchButton, editButton, deployedOn, isOver, phoneChoice, phoneTitle, problemOf } from "./shared.js";
 
 /** @typedef {import("../../types").PhoneSummary} PhoneSummary */
 /** @typedef {{profile_uuid: string, mac: string}} Order */
@@ -118,7 +118,7 @@ export async function desksView({ element, query }) {
     sort: query.get("sort") ?? "",
     sorted: search.keep,
     key: (one) => one.mac,
-    actions: (macs) => [batchButton(macs)],
+    actions: (macs) => [batchButton(macs), editButton("phones", macs)],
     href: (one) => `#/phones/${one.mac}?tab=desk`,
     empty: () => search.empty(texts.noDesks),
     load: async (offset, limit, signal, sort) => {

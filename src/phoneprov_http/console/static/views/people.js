@@ -10,7 +10,7 @@ import { COMPANY_CONTACT, PERSONAL_CONTACT, USER } from "../fields.js";
 import { go } from "../navigation.js";
 import { TABLES } from "../tables.js";
 import { texts } from "../texts.js";
-import { fullName } from "./shared.js";
+import { editButton, fullName } from "./shared.js";
 
 /** @typedef {import("../../types").User} User */
 /** @typedef {import("../../types").CompanyContact} CompanyContact */
@@ -78,6 +78,9 @@ export async function peopleView({ element, query }) {
     sort: query.get("sort") ?? "",
     sorted: search.keep,
     href: (user) => `#/people/${user.uuid}`,
+    key: session.isAdmin ? (user) => user.uuid : undefined,
+    named: (user) => user.username,
+    actions: (uuids) => [editButton("users", uuids)],
     empty: () => search.empty(texts.noUsers),
     load: async (offset, limit, signal, sort) => {
       const path = withQuery("users", { ...search.values(), offset, limit, sort });

@@ -10,7 +10,7 @@ import { SOFTWARE_TYPES, phoneFields } from "../fields.js";
 import { go } from "../navigation.js";
 import { TABLES } from "../tables.js";
 import { texts } from "../texts.js";
-import { addressOf, batchButton, phoneTitle } from "./shared.js";
+import { addressOf, batchButton, editButton, phoneTitle } from "./shared.js";
 
 /** @typedef {import("../elements/search-bar.js").Filter} Filter */
 /** @typedef {import("../../types").PhoneSummary} PhoneSummary */
@@ -170,7 +170,7 @@ export async function phonesView({ element, query }) {
     sorted: search.keep,
     href: (phone) => `#/phones/${phone.mac}`,
     key: session.isAdmin ? (phone) => phone.mac : undefined,
-    actions: (macs) => [batchButton(macs)],
+    actions: (macs) => [batchButton(macs), editButton("phones", macs)],
     empty: () =>
       search.empty(
         session.isAdmin

@@ -12,6 +12,7 @@ import { EXTENSION, EXTENSION_TYPES, LOCATION, MODULE, PERMISSION, SERVICE, fiel
 import { TABLES } from "../tables.js";
 import { texts } from "../texts.js";
 import { linkedPart } from "./people.js";
+import { editButton } from "./shared.js";
 
 /** @typedef {import("../../types").VendorPhone} VendorPhone */
 
@@ -151,6 +152,9 @@ export async function recordsView({ element, parameters: [name], query, signal }
     name,
     columns,
     table: kind.table,
+    key: name === "extensions" ? (one) => one.uuid : undefined,
+    named,
+    actions: (uuids) => [editButton("extensions", uuids)],
     sort: query.get("sort") ?? "",
     sorted: search.keep,
     empty: () => search.empty(kind.empty ?? texts.noRows),

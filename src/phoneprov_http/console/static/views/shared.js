@@ -106,10 +106,19 @@ export const isSigned = (name) => /\.cnf\.xml(\.enc)?\.sgn$/i.test(name);
 export const signedHint = (names) =>
   names.some(isSigned) ? h("p", { className: "hint", role: "note" }, texts.signedHint) : "";
 
-// Phones chosen in any list for a new batch.
+// Rows chosen in any list: phones for a new batch, records for an edit.
 
-/** @type {{macs: string[]}} */
-export const chosen = { macs: [] };
+/** @type {{macs: string[], keys: string[]}} */
+export const chosen = { macs: [], keys: [] };
+
+/** The button that edits these records. @param {"phones" | "users" | "extensions"} kind @param {string[]} keys */
+export function editButton(kind, keys) {
+  const onclick = () => {
+    chosen.keys = keys;
+    go(`/edit/${kind}`);
+  };
+  return h("button", { onclick }, texts.edit);
+}
 
 /** The button that starts a new batch for these phones. @param {string[]} macs
  * @param {"primary" | ""} [className] */
