@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import httpx
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from phoneprov_adapters.composition.lifecycle import prepare, running
@@ -32,6 +33,11 @@ QUIET = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
+
+
+def axe_finds(page: Page) -> list[str]:
+    """The rules that the page breaks."""
+    return [one["id"] for one in Axe().run(page).response["violations"]]
 
 
 class Phones:

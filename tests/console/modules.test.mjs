@@ -413,3 +413,11 @@ test("previews_while_typing_keep_to_the_limit_of_callers_without_level_0", async
   assert.deepEqual(asked.slice(4), ["five", "six"]); // level 0 has no limit
   leave.abort();
 });
+
+test("times_in_a_sentence_of_the_server_are_in_the_language_of_the_page", async () => {
+  const { inWords, language } = await load("texts/frame.js");
+  assert.match(language, /^en/);
+  const said = inWords("At must not be before 2026-11-28T20:01:27.948Z, the oldest moment that is kept");
+  assert.match(said, /Nov/);
+  assert.doesNotMatch(said, /T20:01/);
+});

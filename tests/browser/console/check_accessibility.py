@@ -11,7 +11,6 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from browser.console_rig import Console, Service
-from support.polling import wait_for
 
 PAGES = {
     "Overview": "#/overview", "Deployments": "#/deployments", "Desks": "#/desks",
@@ -24,6 +23,8 @@ PAGES = {
     "Templates": "#/templates", "New template": "#/templates/new",
     "Phone of no one": "#/phones/00:1B:D4:77:77:77", "No page": "#/nothing",
     "Nothing found": "#/phones?q=nothing-of-the-kind", "Help": "#/help/reference/templates",
+    "Joiner": "#/people/join", "Leaver": "#/people/leave?username=grace",
+    "Earlier": "#/history?at=1999-01-01T00:00", "Locations": "#/locations",
 }  # fmt: skip
 # A page, and what opens a state of it.
 STATES = {
@@ -31,6 +32,8 @@ STATES = {
     "Saved filters": ("#/phones", "Saved filters"), "Selected": ("#/phones", "Select all"),
     "Desk": ("#/phones/00:1B:D4:00:00:01", "Desk"),
     "Fetches": ("#/phones/00:1B:D4:00:00:01", "Fetches"),
+    "Lines": ("#/phones/00:1B:D4:00:00:01", "Lines"),
+    "Drills": ("#/phones/00:1B:D4:00:00:01", "Drills"),
     "Question of a deletion": ("#/phones/00:1B:D4:00:00:01", "Delete"),
     "Nothing chosen": ("#/switch", "Switch"), "Wrong input": ("#/profiles/new", "Create"),
     "New extension": ("#/extensions", "New extension"),
@@ -131,38 +134,18 @@ def test_every_page_meets_wcag_and_fits_the_window(
     assert console.complaints == []
 
 
-@pytest.fixture(scope="module")
-def work(service: Service) -> dict[str, str]:
-    """Records that a day of work leaves: a template and its profile, a phone that another one
-    answers for, a batch with a failure, a phone that is not in the inventory."""
-    me = service.api("GET", "me")
-    body = "<device>\n  <name>{{ phone.name }}</name>\n</device>\n"
-    template = service.api("POST", "configuration-templates", {"name": "axe", "body": body})
-    profile = service.api("POST", "phone-profiles", {
-        "user_uuid": me["uuid"], "name": "Of a template", "template": "axe", "values": {"a": "b"},
-    })  # fmt: skip
-    foreign = "00:1B:D4:00:00:02"
-    service.api("PUT", f"phones/{foreign}", {"phone_ip": "127.0.1.3"})
-    service.look_at_phones()
-    service.api("PUT", f"phones/{foreign}", {"phone_ip": "127.0.1.2"})
-    far = service.api("POST", "phones", {"mac": "00:1B:D4:00:00:7F", "name": "No address"})
-    batch = service.api("POST", "batches", {
-        "action": "switch", "profile_uuid": profile["uuid"], "macs": [far["mac"]],
-    })  # fmt: skip
-    service.ask_for_file("SEP001BD4000071.cnf.xml", "127.0.1.71")
-    wait_for(lambda: service.api("GET", f"batches/{batch['uuid']}")["ended_at"])
-    (deployment,) = service.api("GET", "deployments?limit=1")
-    return {
-        "template": template["uuid"], "profile": profile["uuid"], "foreign": foreign,
-        "batch": batch["uuid"], "deployment": deployment["uuid"], "user": me["uuid"],
-    }  # fmt: skip
-
-
 def plan(page: Page) -> None:
     page.get_by_label("MAC addresses").fill("00:1B:D4:00:00:01")
     page.get_by_label("Profile", exact=True).select_option(label="Of a template")
     page.get_by_role("button", name="Plan", exact=True).click()
     page.get_by_role("heading", name=re.compile("^Plan:")).wait_for()
+
+
+def rehearsal(page: Page) -> None:
+    page.get_by_label("MAC addresses").fill("00:1B:D4:00:00:01")
+    page.get_by_label("Profile", exact=True).select_option(label="Of a template")
+    page.get_by_role("button", name="Rehearse", exact=True).click()
+    page.get_by_role("heading", name=re.compile("^Rehearsal")).wait_for()
 
 
 def trial(page: Page) -> None:
@@ -186,12 +169,14 @@ def test_states_of_work_meet_wcag_and_fit_the_window(
 ) -> None:  # fmt: skip
     states: dict[str, tuple[str, Callable[[Page], None]]] = {
         "Plan": ("#/batches/new", plan),
+        "Rehearsal": ("#/batches/new", rehearsal),
         "Trial": (f"#/templates/{work['template']}", trial),
         "Templated profile": (f"#/profiles/{work['profile']}", preview),
         "Foreign phone": (f"#/phones/{work['foreign']}", lambda _: None),
         "Failed batch": (f"#/batches/{work['batch']}", lambda _: None),
         "Deployment": (f"#/deployments/{work['deployment']}", lambda _: None),
         "Person": (f"#/people/{work['user']}?tab=extensions", lambda _: None),
+        "Sessions and tokens": (f"#/people/{work['user']}?tab=access", lambda _: None),
         "Shortcuts": ("#/overview", lambda page: page.keyboard.press("?")),
         "Menu": ("#/phones", lambda page: page.locator("header .opener").dispatch_event("click")),
     }

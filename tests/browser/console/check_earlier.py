@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from browser.console_rig import Console, Service
+from browser.console_rig import Console, Service, axe_finds
 from support.polling import wait_for
 
 FIRST, SECOND = "00:1B:D4:00:00:01", "00:1B:D4:00:00:02"
@@ -47,11 +47,13 @@ def test_floor_of_friday_is_shown_planned_and_restored(
     table = page.get_by_role("region", name="Phones of an earlier moment")
     expect(table.get_by_role("row")).to_have_count(3)  # with the head
     expect(table).to_contain_text("Floor, 1")
+    assert axe_finds(page) == []
     page.screenshot(path=screenshots / "earlier.png")
 
     page.get_by_role("button", name="Plan the way back").click()
     expect(page.get_by_text("<a>Friday</a>")).to_be_visible()
     expect(page.get_by_text("It is at another location now.")).to_be_visible()
+    assert axe_finds(page) == []
     page.screenshot(path=screenshots / "way-back.png")
     page.get_by_role("button", name="Restore 1 phone").click()
     page.get_by_role("dialog").get_by_role("button", name="Start batch").click()

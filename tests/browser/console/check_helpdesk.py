@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, expect
 
-from browser.console_rig import ORDINARY, Console, Service
+from browser.console_rig import ORDINARY, Console, Service, axe_finds
 
 HELPER, PASSWORD = "helper", "a password of the helpdesk"
 HALL, ANNEX = "00:1B:D4:00:00:01", "00:1B:D4:00:00:02"
@@ -53,6 +53,8 @@ def test_helpdesk_finds_a_person_sets_a_pin_restarts_and_logs_out_a_desk(
 
     page.get_by_role("searchbox", name="Find a person").fill("hopper")
     page.get_by_role("searchbox", name="Find a person").press("Enter")
+    page.get_by_role("link", name="PIN").wait_for()
+    assert axe_finds(page) == []
     page.get_by_role("link", name="PIN").click()
     page.get_by_label("New PIN").fill("826491")
     page.get_by_role("button", name="Save").click()

@@ -5,16 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
-from browser.console_rig import Console, Service
+from browser.console_rig import Console, Service, axe_finds
 
 TABLE = "first_name,last_name,username,email\nHedy,Kiesler,hedy,hedy@office.example\n"
-
-
-def axe_finds(page: Page) -> list[str]:
-    return [one["id"] for one in Axe().run(page).response["violations"]]
 
 
 @pytest.fixture

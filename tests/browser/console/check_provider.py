@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from browser.console_rig import ORDINARY, PASSWORD, USERNAME, Console, Service
+from browser.console_rig import ORDINARY, PASSWORD, USERNAME, Console, Service, axe_finds
 from support.ftp_cut import free_ports
 from support.oidc_stub import CLIENT, SECRET, OidcStub, oidc_stub
 
@@ -46,8 +46,13 @@ def test_provider_on_another_site_signs_in_with_a_strict_session(
     stub.person = {"sub": "g", "preferred_username": ORDINARY}
     console = Console(browser.new_context(), office.url)
     console.open()
-    console.page.get_by_role("button", name="Office account").click()
+    button = console.page.get_by_role("button", name="Office account")
+    button.wait_for()
+    assert axe_finds(console.page) == []
+    button.click()
     console.page.get_by_role("banner").get_by_role("searchbox").wait_for()
+    console.settled()
+    assert axe_finds(console.page) == []  # the overview of a person with a phone
 
     assert {one.partition(":")[0] for one in console.hosts} == {"127.0.0.1", "localhost"}
     kept = {one["name"]: one for one in console.context.cookies()}

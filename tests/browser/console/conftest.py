@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from browser.console_rig import Console, Phones, Service, chromium, fill
+from support.polling import wait_for
 
 expect.set_options(timeout=20_000)
 
@@ -52,3 +53,30 @@ def console(browser: Browser, service: Service) -> Iterator[Console]:
     context.close()
     assert opened.complaints == []
     assert opened.hosts == {service.url.removeprefix("http://")}
+
+
+@pytest.fixture(scope="module")
+def work(service: Service) -> dict[str, str]:
+    """Records that a day of work leaves: a template and its profile, a phone that another one
+    answers for, a batch with a failure, a phone that is not in the inventory."""
+    me = service.api("GET", "me")
+    body = "<device>\n  <name>{{ phone.name }}</name>\n</device>\n"
+    template = service.api("POST", "configuration-templates", {"name": "axe", "body": body})
+    profile = service.api("POST", "phone-profiles", {
+        "user_uuid": me["uuid"], "name": "Of a template", "template": "axe", "values": {"a": "b"},
+    })  # fmt: skip
+    foreign = "00:1B:D4:00:00:02"
+    service.api("PUT", f"phones/{foreign}", {"phone_ip": "127.0.1.3"})
+    service.look_at_phones()
+    service.api("PUT", f"phones/{foreign}", {"phone_ip": "127.0.1.2"})
+    far = service.api("POST", "phones", {"mac": "00:1B:D4:00:00:7F", "name": "No address"})
+    batch = service.api("POST", "batches", {
+        "action": "switch", "profile_uuid": profile["uuid"], "macs": [far["mac"]],
+    })  # fmt: skip
+    service.ask_for_file("SEP001BD4000071.cnf.xml", "127.0.1.71")
+    wait_for(lambda: service.api("GET", f"batches/{batch['uuid']}")["ended_at"])
+    (deployment,) = service.api("GET", "deployments?limit=1")
+    return {
+        "template": template["uuid"], "profile": profile["uuid"], "foreign": foreign,
+        "batch": batch["uuid"], "deployment": deployment["uuid"], "user": me["uuid"],
+    }  # fmt: skip

@@ -1,5 +1,7 @@
 /** Elements of a page, their drawings, and values as people read them. */
 
+import { language, moment } from "./texts/frame.js";
+
 // Building elements: the only place that turns data into nodes. Text is never parsed as HTML.
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -198,12 +200,11 @@ export function icon(name) {
   return s("svg", attributes, s("path", { d: PATHS[name] ?? PATHS.none }));
 }
 
-// Numbers, times and durations in the language of the browser.
+// Numbers, times and durations in the language of the page.
 
-const number = new Intl.NumberFormat();
-const moment = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" });
+const number = new Intl.NumberFormat(language);
 /** A time of this year: the year adds nothing. */
-const brief = new Intl.DateTimeFormat(undefined, {
+const brief = new Intl.DateTimeFormat(language, {
   month: "short",
   day: "numeric",
   hour: "numeric",
@@ -211,10 +212,9 @@ const brief = new Intl.DateTimeFormat(undefined, {
   second: "2-digit",
   timeZoneName: "short",
 });
-const clocks = new Intl.DateTimeFormat(undefined, { timeStyle: "long" });
-const dates = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
-const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "short" });
-const language = moment.resolvedOptions().locale;
+const clocks = new Intl.DateTimeFormat(language, { timeStyle: "long" });
+const dates = new Intl.DateTimeFormat(language, { dateStyle: "medium" });
+const relative = new Intl.RelativeTimeFormat(language, { numeric: "auto", style: "short" });
 
 /** @type {[Intl.RelativeTimeFormatUnit, number][]} */
 const UNITS = [
@@ -242,7 +242,7 @@ export function when(iso) {
   const date = new Date(iso);
   const isThisYear = date.getFullYear() === new Date().getFullYear();
   const text = isThisYear ? brief.format(date) : moments(iso);
-  return h("time", { dateTime: iso, lang: language, title: moments(iso) }, text);
+  return h("time", { dateTime: iso, title: moments(iso) }, text);
 }
 
 /** How long ago a time was; the time itself stands in its tooltip and is read out.
@@ -252,14 +252,14 @@ export function ago(iso, now = Date.now()) {
   const seconds = (new Date(iso).getTime() - now) / 1000;
   const title = moments(iso);
   if (Math.abs(seconds) > 7 * 86400) {
-    return h("time", { dateTime: iso, lang: language, title }, dates.format(new Date(iso)));
+    return h("time", { dateTime: iso, title }, dates.format(new Date(iso)));
   }
   const [unit, size] = UNITS.find(([, least]) => Math.abs(seconds) >= least) ?? UNITS[3];
   const text = relative.format(Math.round(seconds / size), unit);
-  return h("time", { dateTime: iso, lang: language, title }, text);
+  return h("time", { dateTime: iso, title }, text);
 }
 
-const dayUtc = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", timeZone: "UTC" });
+const dayUtc = new Intl.DateTimeFormat(language, { day: "numeric", month: "short", timeZone: "UTC" });
 /** @param {Date} date */
 export const utcDay = (date) => dayUtc.format(date);
 

@@ -193,6 +193,9 @@ async function signOut() {
 /** @param {{focus: boolean}} options */
 async function draw({ focus } = { focus: true }) {
   drawHeader(header, () => void signOut(), help);
+  // Nothing that stands on the page already moves for the header.
+  document.getElementById("starting")?.remove();
+  main.hidden = false;
   if (session.me === null) {
     hasAsked = true;
     signInPage(main);

@@ -98,6 +98,7 @@ export function listed(text) {
  * @property {(reply: any) => void} [saved]
  * @property {(reply: any) => string} [said]
  * @property {boolean} [changesOnly]
+ * @property {boolean} [isSecond] whether the page has another form that comes first
  */
 
 /**
@@ -108,7 +109,7 @@ export function listed(text) {
  */
 export function recordForm(fields, record, save, options = {}) {
   const problem = h("div");
-  const button = h("button", { type: "submit", className: "primary" }, options.button ?? texts.save);
+  const button = h("button", { type: "submit", className: options.isSecond ? "" : "primary" }, options.button ?? texts.save);
   const lines = fields.map((field) => line(field, record[field.name]));
   let before = read();
 

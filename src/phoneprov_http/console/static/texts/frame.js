@@ -90,9 +90,16 @@ export const labels = {
   until: "Until",
 };
 
-/** A sentence of the server with the names that the console gives to fields. @param {string} text */
+/** The page is in English: numbers and times are in the reader's English, or as in Britain. */
+export const language = globalThis.navigator?.languages?.find((one) => /^en\b/.test(one)) ?? "en-GB";
+export const moment = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "long" });
+
+/** A sentence of the server with the names that the console gives to fields, and times as it shows
+ * them. @param {string} text */
 export const inWords = (text) =>
-  text.replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (name) => (name in labels ? inSentence(labels[name]) : name));
+  text
+    .replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (name) => (name in labels ? inSentence(labels[name]) : name))
+    .replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d[\d:.]*Z/g, (iso) => moment.format(new Date(iso)));
 
 /** @param {string} label */
 const inSentence = (label) => (/^[A-Z]{2}/.test(label) ? label : label.toLowerCase());
@@ -105,7 +112,7 @@ export function labelOf(field) {
 
 // Texts of the frame, of lists and of forms.
 
-const number = new Intl.NumberFormat();
+const number = new Intl.NumberFormat(language);
 
 export const frame = {
   navigation: "Main",
@@ -173,7 +180,7 @@ export const frame = {
   notFoundHint: "Choose a page from the navigation.",
   notAvailable: "Not available",
   needsLevel0: "This page needs permission level 0.",
-  wrongInput: "Nothing was saved: some input is not accepted.",
+  wrongInput: "Some input is not accepted; nothing was changed.",
   connectionLost: "The connection to the server was lost. It is not known whether the request arrived.",
   connectionIsLost: "Connection lost. Trying again…",
   connectionRestored: "Connection restored.",

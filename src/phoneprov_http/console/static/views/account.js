@@ -182,7 +182,7 @@ export async function accountView(place) {
   const me = (await api.get("me", signal)).data;
   const state = await readiness(signal);
   const pin = h("div");
-  pinPart(pin, me);
+  pinPart(pin, me, true);
   const tokens = h("section", { className: "panel" });
   const sessions = h("section", { className: "panel" });
   const identities = h("section", { className: "panel" });
@@ -272,12 +272,13 @@ async function readiness(signal) {
   }
 }
 
-/** @param {HTMLElement} panel @param {User} user */
-export function pinPart(panel, user) {
+/** @param {HTMLElement} panel @param {User} user @param {boolean} [isSecond] */
+export function pinPart(panel, user, isSecond = false) {
   const path = `vendor-users/${user.uuid}`;
   const name = fullName(user);
   const { form } = recordForm(PIN, {}, (values) => api.put(path, values), {
     said: () => texts.saved(texts.pinOf(name)),
+    isSecond,
   });
   const removeIt = async () => {
     const question = texts.removePinQuestion(name);

@@ -209,8 +209,8 @@ export async function switchView({ element, query, signal }) {
     profile.element,
     h("div", { className: "actions" }, previewButton, switchButton),
   );
-  fill(element, heading(texts.switchTitle, help("explanation/switch")), h("div", { className: "beside" }, form, result));
   await Promise.all([profile.ready, phone.ready]);
+  fill(element, heading(texts.switchTitle, help("explanation/switch")), h("div", { className: "beside" }, form, result));
 }
 
 /** @param {HTMLElement} element @param {Order} order @param {AbortSignal} signal */

@@ -17,7 +17,7 @@ import { texts } from "../texts.js";
 const FLAGS = ["is_active", "voicemail", "pin", "switch", "directory"];
 
 /** @type {import("../router.js").View} */
-export function joinView({ element, parameters: [path], query }) {
+export async function joinView({ element, parameters: [path], query }) {
   const act = path === "join" ? join() : leave(query.get("username") ?? "");
   const result = h("div", { "aria-live": "polite" });
   const table = field("people_table", { label: texts.peopleTable, kind: "area", hint: act.words.table });
@@ -56,6 +56,7 @@ export function joinView({ element, parameters: [path], query }) {
     }
   }
 
+  await Promise.all(Object.values(act.pickers).map(({ ready }) => ready));
   fill(
     element,
     heading(act.words.title, help("how-to/joiners-and-leavers")),

@@ -206,6 +206,7 @@ export async function newBatchView({ element, query, signal }) {
   const summary = h("div", { className: "summary" }, h("h2", {}, texts.summary), said, actions, result, foreseen);
   form.className = "beside";
   fill(form, h("div", { className: "record" }, ...form.children), summary);
+  await profile.ready;
   fill(element, heading(texts.newBatch, help("how-to/switch-a-floor")), form);
 
   async function showPlan() {
@@ -247,5 +248,5 @@ export async function newBatchView({ element, query, signal }) {
     }
   }
 
-  await Promise.all([profile.ready, say().catch((error) => fill(said, errorBox(error)))]);
+  await say().catch((error) => fill(said, errorBox(error)));
 }

@@ -27,6 +27,7 @@ const OUTCOMES = ["deployed", "failed", "unknown", "interrupted"];
 export async function overviewView({ element, signal }) {
   const parts = [numbers, days, attention, failures, batches, places, models, loads];
   const panels = parts.map(({ name: id }) => h("section", { className: `panel ${id}` }));
+  const dashboard = h("div", { className: "dashboard", hidden: true }, ...panels);
   const read = h("span", { className: "quiet roomy" });
   fill(
     element,
@@ -37,19 +38,23 @@ export async function overviewView({ element, signal }) {
       h("a", { className: "button", href: "#/batches/new" }, texts.newBatch),
       help("how-to/watch-the-fleet"),
     ),
-    h("div", { className: "dashboard" }, ...panels),
+    dashboard,
   );
   const draw = async () => {
     const fleet = api.get(`fleet?days=${DAYS}`, signal).then(({ data }) => /** @type {Numbers} */ (data));
-    await Promise.all(
-      parts.map(async (part, place) => {
+    const contents = await Promise.all(
+      parts.map(async (part) => {
         try {
-          update(panels[place], ...(await part(signal, await fleet)));
+          return await part(signal, await fleet);
         } catch (error) {
-          if (!signal.aborted) fill(panels[place], errorBox(error));
+          return [errorBox(error)];
         }
       }),
     );
+    if (signal.aborted) return;
+    // All at once: no panel moves another one.
+    dashboard.hidden = false;
+    panels.forEach((panel, place) => update(panel, ...contents[place]));
     fill(read, texts.readAt(clock(new Date())));
   };
   await draw();
@@ -88,7 +93,7 @@ async function numbers(signal, fleet) {
       "div",
       { className: "tiles" },
       tile(texts.phonesTotal, "#/phones?is_active=true", fleet.phones, inactive ? texts.inactivePhones(inactive) : ""),
-      isWatched && tile(texts.states.fine, "#/phones?state=fine", fine, share(fine)),
+      isWatched && tile(texts.asRecorded, "#/phones?state=fine", fine, share(fine)),
       tile(texts.outcomes.deployed, "#/phones?last_outcome=deployed&is_active=true", deployed, share(deployed)),
       tile(texts.neverDeployed, "#/phones?last_outcome=none&is_active=true", none, share(none)),
       tile(texts.inUse, "#/desks?in_use=true", used, share(used)),

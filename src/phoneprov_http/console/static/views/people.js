@@ -205,7 +205,6 @@ export async function directoryView({ element, query }) {
     ),
     search.element,
     list,
-    personal,
   );
   await Promise.all([
     list.configure({
@@ -239,4 +238,5 @@ export async function directoryView({ element, query }) {
     }),
     contactsPart(personal, session.me?.uuid ?? ""),
   ]);
+  element.append(personal);
 }

@@ -38,7 +38,7 @@ async function levelForm(user) {
     { perm_uuid: assigned?.perm_uuid ?? "" },
     ({ perm_uuid }) =>
       perm_uuid ? api.post("user-perms", { user_uuid: user.uuid, perm_uuid }) : api.remove(own),
-    { said: () => texts.saved(texts.levelOf(fullName(user))) },
+    { said: () => texts.saved(texts.levelOf(fullName(user))), isSecond: true },
   );
   return h("section", {}, form);
 }
@@ -64,7 +64,7 @@ async function rightForm(user) {
     ],
     { right: right?.right ?? "", locations: right?.locations ?? [] },
     (values) => (values.right ? api.put(`${path}/rights`, values) : api.remove(`${path}/rights`)),
-    { said: () => texts.saved(texts.rightOf(fullName(user))) },
+    { said: () => texts.saved(texts.rightOf(fullName(user))), isSecond: true },
   );
   return h("section", {}, form);
 }

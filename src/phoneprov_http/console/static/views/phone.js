@@ -139,6 +139,7 @@ export async function phoneView({ element, parameters: [mac], query, signal }) {
   const seen = session.seesPeople ? await optional(api.get(`${path}/state`, signal)) : null;
   const isSip = ["SIP", "SIPE"].includes((phone.software_type ?? "").toUpperCase());
   const state = h("section", { className: "on-phone", "aria-live": "polite" });
+  const stateBadge = seen && (seen.since || seen.state !== "never_seen") && badge(seen.state, texts.states);
   const rollBackButton = h(
     "button",
     { onclick: () => rollBack(rollBackButton, path, phone, signal) },
@@ -170,7 +171,7 @@ export async function phoneView({ element, parameters: [mac], query, signal }) {
     heading(
       phone.name ? h("span", {}, phone.name, h("span", { className: "quiet" }, ` (${phone.mac})`)) : phone.mac,
       !phone.is_active && h("span", { className: "badge" }, texts.inactive),
-      seen && (seen.since || seen.state !== "never_seen") && badge(seen.state, texts.states),
+      stateBadge,
       h("a", { className: "button primary", href: `#/switch?mac=${phone.mac}` }, texts.switchPhone),
       rollBackButton,
       seen !== null && h("button", { onclick: () => restart(path, phone) }, texts.restartPhone),
@@ -197,8 +198,14 @@ export async function phoneView({ element, parameters: [mac], query, signal }) {
     phone.address_confirmed === false && unconfirmed(path, phone),
     parts,
   );
-  update(state, ...(await onPhone(deployed, seen, isSip)));
+  await drawState(deployed);
   void followed().catch(() => {});
+
+  /** A phone whose last change did not arrive is not fine. @param {typeof deployed} now */
+  async function drawState(now) {
+    if (stateBadge) stateBadge.hidden = seen.state === "fine" && lastChange(now) !== null;
+    update(state, ...(await onPhone(now, seen, isSip)));
+  }
 
   /** A change that is under way is shown as it happens. */
   async function followed() {
@@ -208,7 +215,7 @@ export async function phoneView({ element, parameters: [mac], query, signal }) {
       const now = await deployedOn(path, signal);
       last = now.last;
       rollBackButton.hidden = now.current === null;
-      update(state, ...(await onPhone(now, seen, isSip)));
+      await drawState(now);
     }
   }
 }
@@ -254,6 +261,14 @@ async function restart(path, phone) {
   }
 }
 
+/** When the phone was seen, and by what.
+ * @param {any} seen @returns {import("../dom.js").Child} */
+function lastSeen({ seen_at, answers, is_registered }) {
+  if (!seen_at) return texts.neverSeen;
+  const now = [answers && texts.answersWeb, is_registered && texts.isRegistered].filter(Boolean).join(", ");
+  return h("span", {}, ago(seen_at), h("span", { className: "quiet" }, ` (${now || texts.seenBy})`));
+}
+
 /** What was seen of the phone when it was last looked at.
  * @param {any} seen @returns {[string, import("../dom.js").Child][]} */
 function seenFacts(seen) {
@@ -261,7 +276,7 @@ function seenFacts(seen) {
   const reports = [seen.reported_model, seen.reported_load].filter(Boolean).join(", ");
   return [
     ...(seen.file === "unknown" ? [] : [/** @type {[string, string]} */ ([texts.fileOnServerNow, texts.fileStates[seen.file]])]),
-    [texts.seenAt, ago(seen.seen_at) || texts.neverSeen],
+    [texts.seenAt, lastSeen(seen)],
     ...(reports ? [/** @type {[string, string]} */ ([texts.reports, reports])] : []),
     ...(seen.expected_load ? [/** @type {[string, string]} */ ([texts.expectedLoad, seen.expected_load])] : []),
     ...(seen.serial ? [/** @type {[string, string]} */ ([texts.serial, seen.serial])] : []),

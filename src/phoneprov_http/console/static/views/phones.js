@@ -74,6 +74,15 @@ async function userNamed(username, signal) {
 }
 
 /** @returns {import("../elements/data-list.js").Column<PhoneSummary>[]} */
+/** The state of a phone; one whose last change did not arrive is not fine.
+ * @param {import("../../types").PhoneSummary["use"]} use */
+function stateOf({ state, last_outcome, last_confirmation }) {
+  if (state === null) return h("span", { className: "quiet" }, texts.notKnown);
+  const isOpen = !["deployed", "none"].includes(last_outcome) || last_confirmation === "not_confirmed";
+  if (state === "fine" && isOpen) return h("span", { className: "quiet" }, texts.seeOutcome);
+  return badge(state, texts.states);
+}
+
 function columns() {
   const plain = [
     { title: texts.mac, field: "mac", cell: (/** @type {any} */ one) => one.mac, width: "11rem", sort: "mac" },
@@ -93,7 +102,7 @@ function columns() {
     },
     {
       title: texts.fleetState,
-      cell: (/** @type {PhoneSummary} */ one) => (one.use.state ? badge(one.use.state, texts.states) : ""),
+      cell: (/** @type {PhoneSummary} */ one) => stateOf(one.use),
       sort: "state",
       isOptional: true,
       isHidden: true,
@@ -101,7 +110,7 @@ function columns() {
     },
     {
       title: texts.seenAt,
-      cell: (/** @type {PhoneSummary} */ one) => ago(one.use.seen_at),
+      cell: (/** @type {PhoneSummary} */ { use }) => ago(use.seen_at) || (use.state === "never_seen" ? texts.neverSeen : texts.notKnown),
       text: (/** @type {PhoneSummary} */ one) => one.use.seen_at,
       sort: "seen_at",
       isOptional: true,

@@ -176,6 +176,7 @@ export async function profileView({ element, parameters: [uuid], query, signal }
         h("a", { className: "button", href: `#/switch?profile=${profile.uuid}` }, texts.switchPhoneTo),
         h("button", { className: "danger", onclick: () => remove(path, profile.name) }, texts.remove),
       ];
+  await preview?.ready;
   element.classList.add("wide");
   fill(
     element,
@@ -193,7 +194,7 @@ export async function profileView({ element, parameters: [uuid], query, signal }
           (name) => readdress(withQuery(`/profiles/${uuid}`, { tab: name === "edit" ? "" : name })),
         ),
   );
-  await Promise.all([check(), preview?.ready]);
+  await check();
 }
 
 /** What is compared of a profile. @param {Profile} profile */

@@ -155,6 +155,7 @@ export async function templateView({ element, parameters: [uuid], query, signal 
   const others = isNew ? [] : (await api.get(withQuery(list, { name: template.name }), signal)).data;
   if (trial) form.append(...trial.elements);
   const edited = h("div", { className: "profile" }, form, editor.element, trial?.result);
+  await trial?.ready;
   element.classList.add("wide");
   fill(
     element,
@@ -176,7 +177,7 @@ export async function templateView({ element, parameters: [uuid], query, signal 
       ),
     edited,
   );
-  await Promise.all([check(), trial?.ready]);
+  await check();
 }
 
 /** @param {string} path @param {Template} template */
