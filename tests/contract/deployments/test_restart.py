@@ -146,6 +146,18 @@ async def test_right_or_scope_that_ended_since_the_request_was_authenticated_res
     assert await desk.audited() == []
 
 
+async def test_restart_goes_to_the_address_that_the_phone_has_once_it_is_held(desk: Desk) -> None:
+    in_call = desk.calls.in_call
+
+    async def moved_meanwhile(phone: Any) -> bool:
+        data_of(await desk.admin.put(f"/phones/{MAC}", {"phone_ip": "10.0.0.6"}), 200)
+        return await in_call(phone)
+
+    desk.calls.in_call = moved_meanwhile  # type: ignore[method-assign]
+    data_of(await desk.helper.post(PATH, None), 200)
+    assert desk.world.happened == [("phone", "10.0.0.6", STARS)]
+
+
 async def test_phone_that_is_switched_is_not_restarted_and_the_other_way_round(desk: Desk) -> None:
     leases = desk.api.database
     async with leases.write() as tx:

@@ -105,12 +105,12 @@ class RestartPhone:
             raise PhoneInactive
         if await is_in_call(self.calls, phone):
             raise PhoneInCall
-        restarted: Restarted = await self.run_to_end(self._run(actor, phone))
+        restarted: Restarted = await self.run_to_end(self._run(actor, phone.mac))
         return restarted
 
-    async def _run(self, actor: Actor, phone: Phone) -> Restarted:
+    async def _run(self, actor: Actor, mac: str) -> Restarted:
         records = self.deploy.records
-        holding, family = await self._taken(actor, phone)
+        holding, phone, family = await self._taken(actor, mac)
 
         async def is_held() -> bool:
             await holding.look()
@@ -145,25 +145,27 @@ class RestartPhone:
             raise failure
         return Restarted(phone.mac)
 
-    async def _taken(self, actor: Actor, phone: Phone) -> tuple[Held, str | None]:
-        """The lease of the phone, and its firmware family as far as is known."""
+    async def _taken(self, actor: Actor, mac: str) -> tuple[Held, Phone, str | None]:
+        """The lease of the phone, the phone as it is now, and its firmware family as far as is
+        known."""
         records = self.deploy.records
         holder, seconds = records.new_id(), records.lease_seconds
         until = records.clock() + timedelta(seconds=seconds)
         async with self.database.write(by=actor) as tx:
-            fence = await tx.leases.take(phone.mac, holder, seconds)
+            fence = await tx.leases.take(mac, holder, seconds)
             if fence is None:
                 raise PhoneBusy
-            known = require(await tx.phones.find(phone.mac), "phone")
-            await require_still_at(tx, actor, known)
-            if not known.is_active:
+            phone = require(await tx.phones.find(mac), "phone")
+            await require_still_at(tx, actor, phone)
+            if not phone.is_active:
                 raise PhoneInactive
-            await records.limits.count(tx.rates, actor, phone.mac, millis(records.clock()))
-            current = await tx.deployments.current(phone.mac)
+            await records.limits.count(tx.rates, actor, mac, millis(records.clock()))
+            current = await tx.deployments.current(mac)
             on_it = None if current is None else await tx.profiles.find(current.profile_uuid)
             tx.trail.note(_event("restart_requested", phone))
         family = software_type_of(phone, on_it.software_type if on_it else None)
-        return Holding(self.database, records.clock, phone.mac, holder, fence, until), family
+        holding = Holding(self.database, records.clock, mac, holder, fence, until)
+        return holding, phone, family
 
 
 _STOOD_STILL = "The restart was interrupted: the service stood still for too long."
