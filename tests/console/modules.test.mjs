@@ -421,3 +421,10 @@ test("times_in_a_sentence_of_the_server_are_in_the_language_of_the_page", async 
   assert.match(said, /Nov/);
   assert.doesNotMatch(said, /T20:01/);
 });
+
+test("text_of_one_file_replaces_no_text_of_another", async () => {
+  const files = ["frame", "phones", "switching", "people"];
+  const all = await Promise.all(files.map(async (name) => Object.keys((await load(`texts/${name}.js`))[name])));
+  const names = all.flat();
+  assert.deepEqual(names.filter((name, place) => names.indexOf(name) !== place), []);
+});

@@ -48,7 +48,7 @@ export const people = {
   findPerson: "Find a person",
   findPersonHint: "Name, username or e-mail address",
   noPersonFound: "No person was found.",
-  inUse: "Phones in use",
+  phonesInUse: "Phones in use",
   noPhoneInUse: "No user is logged in at a phone in your scope.",
   /** @param {readonly string[]} locations */
   helpsAt: (locations) =>
@@ -246,7 +246,7 @@ export const people = {
   editNothing: "No rows are selected: select some in the list.",
   keptIfEmpty: "Empty: no change.",
   noChange: "No change",
-  noLocation: "Remove the location",
+  clearLocation: "Remove the location",
   noDefaultProfile: "Remove the default profile",
   restartAfter: "Restart the phones afterwards",
   restartAfterHint: "In a batch, which says of each phone what happened. A new location is presented by emergency calls after the next registration.",

@@ -100,7 +100,7 @@ export const phones = {
   noLines: "This phone has no line in Asterisk.",
   sipLines:
     "The lines of a SIP phone are in its configuration: the revision of its profile shows them, and for a template each deployment.",
-  leaver: "The user of this configuration is inactive or deleted; number and password are still on the phone",
+  ownerLeft: "The user of this configuration is inactive or deleted; number and password are still on the phone",
   leaverNext:
     "Switch the phone to another profile. Until then, give the extension another password or deactivate it: the number does not register then.",
   lineNumber: "Number",
@@ -185,7 +185,7 @@ export const phones = {
   }),
   seenAt: "Last seen",
   neverSeen: "Never",
-  notKnown: "Not known",
+  stateNotKnown: "Not known",
   seeOutcome: "See the last outcome",
   asRecorded: "As recorded",
   answersWeb: "its web server answers",

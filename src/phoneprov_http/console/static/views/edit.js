@@ -38,7 +38,7 @@ export async function editView({ element, parameters: [kind], signal }) {
       ? []
       : [
           field("location", { hint: texts.keptIfEmpty }),
-          field("no_location", { label: texts.noLocation, kind: "checkbox" }),
+          field("no_location", { label: texts.clearLocation, kind: "checkbox" }),
         ]),
     field("is_active", { choices: WHETHER, empty: texts.noChange }),
     ...(isPhones

@@ -54,9 +54,9 @@ export async function helpdeskView({ element, signal }) {
       found,
     ),
     section(
-      texts.inUse,
+      texts.phonesInUse,
       simpleTable(
-        texts.inUse,
+        texts.phonesInUse,
         [texts.deskUser, texts.phone, texts.location, texts.since],
         phones.map((one) => [
           h("a", { href: `#/people/${one.use.user_uuid}` }, one.use.username ?? ""),

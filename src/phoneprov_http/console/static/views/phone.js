@@ -108,7 +108,7 @@ function leaver() {
   return h(
     "div",
     { className: "state bad" },
-    h("p", {}, icon("bad"), h("strong", {}, texts.leaver)),
+    h("p", {}, icon("bad"), h("strong", {}, texts.ownerLeft)),
     h("p", {}, texts.leaverNext),
   );
 }

@@ -77,7 +77,7 @@ async function userNamed(username, signal) {
 /** The state of a phone; one whose last change did not arrive is not fine.
  * @param {import("../../types").PhoneSummary["use"]} use */
 function stateOf({ state, last_outcome, last_confirmation }) {
-  if (state === null) return h("span", { className: "quiet" }, texts.notKnown);
+  if (state === null) return h("span", { className: "quiet" }, texts.stateNotKnown);
   const isOpen = !["deployed", "none"].includes(last_outcome) || last_confirmation === "not_confirmed";
   if (state === "fine" && isOpen) return h("span", { className: "quiet" }, texts.seeOutcome);
   return badge(state, texts.states);
@@ -110,7 +110,7 @@ function columns() {
     },
     {
       title: texts.seenAt,
-      cell: (/** @type {PhoneSummary} */ { use }) => ago(use.seen_at) || (use.state === "never_seen" ? texts.neverSeen : texts.notKnown),
+      cell: (/** @type {PhoneSummary} */ { use }) => ago(use.seen_at) || (use.state === "never_seen" ? texts.neverSeen : texts.stateNotKnown),
       text: (/** @type {PhoneSummary} */ one) => one.use.seen_at,
       sort: "seen_at",
       isOptional: true,
