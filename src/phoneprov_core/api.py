@@ -12,7 +12,9 @@ from phoneprov_core.features.batches.plan import (
     Plan as Plan,
     PlanBatch as PlanBatch,
     PlanGroup as PlanGroup,
+    PlannedFirst as PlannedFirst,
     PlanProblem as PlanProblem,
+    PlanTemplate as PlanTemplate,
 )
 from phoneprov_core.features.batches.use_cases import Batches as Batches
 from phoneprov_core.features.desks.model import (
@@ -97,16 +99,20 @@ from phoneprov_core.features.sync.texts import ImportOrSync as ImportOrSync
 from phoneprov_core.features.sync.use_cases import SyncPeople as SyncPeople
 from phoneprov_core.features.templates.deployed import (
     RenderRequest as RenderRequest,
+    TemplateDiff as TemplateDiff,
     Trial as Trial,
     TryTemplate as TryTemplate,
 )
 from phoneprov_core.features.templates.model import (
     CheckTemplate as CheckTemplate,
     CreateTemplate as CreateTemplate,
+    PlanText as PlanText,
     Template as Template,
     TemplateCheck as TemplateCheck,
     TemplatePatch as TemplatePatch,
+    TemplateText as TemplateText,
     WantedTemplates as WantedTemplates,
+    WantedText as WantedText,
 )
 from phoneprov_core.features.templates.use_cases import (
     Renderer as Renderer,

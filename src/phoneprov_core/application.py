@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from phoneprov_core.features.batches.plan import PlanBatch
+from phoneprov_core.features.batches.plan import PlanBatch, PlanTemplate
 from phoneprov_core.features.batches.use_cases import Batches
 from phoneprov_core.features.desks.services import PhoneServices
 from phoneprov_core.features.desks.use_cases import Desks
@@ -98,6 +98,7 @@ class UseCases:
     deployments: Deployments
     batches: Batches
     plan_batch: PlanBatch
+    plan_template: PlanTemplate
     rehearse_batch: RehearseBatch
     audit: Audit
     company_directory: CompanyDirectory

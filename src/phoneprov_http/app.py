@@ -102,7 +102,7 @@ def api_routes(use_cases: UseCases) -> list[Router]:
         permission_routes(of.permissions, of.user_permissions, of.rights),
         user_extension_routes(of.links, of.lines),
         phone_routes(of.phones, of.locations, shared_write),
-        template_routes(of.templates, of.try_template),
+        template_routes(of.templates, of.try_template, of.plan_template),
         profile_routes(of.profiles, of.switch_profile, of.preview_switch, of.read_configurations),
         transfer_routes(of.import_or_sync, of.edit_records),
         joining_routes(of.join_people, of.leave_people, of.undo_act),

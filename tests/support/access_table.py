@@ -28,6 +28,7 @@ from support.access_targets import (
     a_session_of_another,
     a_session_of_the_owner,
     a_template_and_a_profile,
+    a_text_of_a_new_template,
     a_token_of_another,
     a_token_of_the_owner,
     a_user_and_a_permission,
@@ -212,6 +213,10 @@ def table() -> Iterator[Route]:
         ("PUT", "/{uuid}", "level 0", a_new(TEMPLATES), sending(body="<a/>")),
         ("DELETE", "/{uuid}", "level 0", a_new(TEMPLATES)),
         ("POST", "/check", "level 0", nothing, sending(body="<a/>")),
+        ("GET", "/{uuid}/revisions", "level 0", a_new(TEMPLATES)),
+        ("GET", "/{uuid}/revisions/diff", "level 0", a_text_of_a_new_template),
+        ("GET", "/{uuid}/revisions/text", "level 0", a_text_of_a_new_template),
+        ("POST", "/{uuid}/plan", "level 0", a_new(TEMPLATES), sending(), 409),
         (
             "POST",
             "/{uuid}/render",
@@ -437,6 +442,10 @@ HELPDESK = {
         DELETE /configuration-templates/{uuid}
         POST /configuration-templates/check
         POST /configuration-templates/{uuid}/render
+        GET /configuration-templates/{uuid}/revisions
+        GET /configuration-templates/{uuid}/revisions/diff
+        GET /configuration-templates/{uuid}/revisions/text
+        POST /configuration-templates/{uuid}/plan
         POST /imports/{kind}
         POST /edits/{kind}
         GET /batches

@@ -20,6 +20,8 @@ from support.phone_records import (
     a_phone,
     a_profile,
     a_revision,
+    a_template,
+    a_template_text,
 )
 from support.records import (
     a_company_contact,
@@ -156,6 +158,14 @@ def a_new(kind: Kind) -> Callable[[Rig], Awaitable[dict[str, str]]]:
         return {kind.key: kind.key_of(record)}
 
     return target
+
+
+async def a_text_of_a_new_template(rig: Rig) -> dict[str, str]:
+    template = a_template(rig.number())
+    async with rig.api.database.write() as tx:
+        await tx.templates.add(template)
+        await tx.template_texts.add(a_template_text(rig.number(), template))
+    return {"uuid": template.uuid}
 
 
 async def a_new_company_contact(rig: Rig) -> dict[str, str]:

@@ -6,13 +6,13 @@ from typing import Any
 from phoneprov_adapters.testing.phone_drivers import a_phone as a_phone  # noqa: PLC0414
 from phoneprov_core.features.batches.model import Batch, BatchAction, BatchState, Counts
 from phoneprov_core.features.serving.model import Fetch, FetchResult, Transport
-from phoneprov_core.features.templates.model import Template
+from phoneprov_core.features.templates.model import Template, TemplateText
 from phoneprov_core.inventory.kems import Kem
 from phoneprov_core.inventory.locations import Location
 from phoneprov_core.inventory.profiles.model import ProfileRecord, Revision
 from phoneprov_core.inventory.vendor_phones import VendorPhoneRecord
 from phoneprov_core.switching.deployments.model import Action, Confirmation, Deployment, Outcome
-from support.records import OWNER, a_mac, identifier, made
+from support.records import OWNER, a_mac, a_user, identifier, made
 
 
 def a_profile(number: int, user_uuid: str = OWNER, **changes: Any) -> ProfileRecord:
@@ -59,6 +59,20 @@ def a_template(number: int, **changes: Any) -> Template:
         software_type="SCCP",
         body="<device><name>{{ phone.name }}</name></device>",
         revision=1,
+    )
+
+
+def a_template_text(key: int, template: Template, **changes: Any) -> TemplateText:
+    """A text of a variant, by default its first one."""
+    changes = {"created_by": a_user(900).uuid, "body": template.body, **changes}
+    body = changes["body"]
+    return TemplateText(
+        uuid=identifier(key),
+        template_uuid=template.uuid,
+        number=changes.pop("number", 1),
+        size=len(body.encode()),
+        created_at=template.created_at,
+        **changes,
     )
 
 

@@ -13,6 +13,8 @@ from phoneprov_adapters.composition.adapters import (
     driver,
     new_id,
     pause,
+    renderer,
+    setting,
 )
 from phoneprov_adapters.composition.desks import DesksContainer
 from phoneprov_adapters.composition.plugins import Periodic, of, singleton
@@ -20,7 +22,7 @@ from phoneprov_adapters.composition.serving import ServingContainer
 from phoneprov_adapters.composition.switching import SwitchingContainer
 from phoneprov_adapters.runtime.system import log_batch
 from phoneprov_adapters.runtime.tasks import process_batches
-from phoneprov_core.features.batches.plan import PlanBatch
+from phoneprov_core.features.batches.plan import PlanBatch, PlanTemplate
 from phoneprov_core.features.batches.run import RunBatches
 from phoneprov_core.features.batches.use_cases import Batches
 from phoneprov_core.features.batches.work import PhoneWork
@@ -52,6 +54,9 @@ class BatchesContainer(DesksContainer):
         PlanBatch, database=database, deploy=of(SwitchingContainer.deploy),
         compare=of(Adapters.compare),
         loads=of(ServingContainer.check_load))
+    plan_template = singleton(
+        PlanTemplate, database=database, plan=of(plan_batch), renderer=renderer,
+        largest_xml=setting(lambda it: it.cnf_xml_max))
     # fmt: on
 
 

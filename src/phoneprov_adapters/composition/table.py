@@ -119,7 +119,7 @@ class Table:
     most_revisions: int = setting(number(), str(MOST_REVISIONS),
         "revisions of a profile; a save beyond that removes the oldest, except those that are on a "
         "phone, that a rollback can deploy, or that a running switch or batch deploys; `0` for no "
-        "limit")
+        "limit. Of a template the newest ones are kept")
     keep_deployments: int = setting(number(), "365",
         "days that deployments and batches are kept, `0` for ever; the current and the newest "
         "deployment of a phone and those that a rollback needs are always kept: see "

@@ -20,7 +20,8 @@ class TemplatesContainer(SwitchingContainer):
     # fmt: off
     templates = singleton(
         Templates, database=database, renderer=renderer, clock=clock, new_id=new_id,
-        largest_xml=setting(lambda it: it.cnf_xml_max))
+        largest_xml=setting(lambda it: it.cnf_xml_max),
+        most_revisions=setting(lambda it: it.most_revisions))
     try_template = singleton(
         TryTemplate, database=database, rendering=of(Adapters.rendering),
         compare=of(Adapters.compare))

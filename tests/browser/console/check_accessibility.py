@@ -154,6 +154,11 @@ def trial(page: Page) -> None:
     page.get_by_role("region", name="Configuration").wait_for()
 
 
+def which_change(page: Page) -> None:
+    page.get_by_role("button", name="Which phones would change").click()
+    page.get_by_role("heading", name=re.compile("^Plan:")).wait_for()
+
+
 def preview(page: Page) -> None:
     page.get_by_label("Preview on phone", exact=True).select_option(value="00:1B:D4:00:00:01")
     page.get_by_role("heading", name="Changes").wait_for()
@@ -171,6 +176,8 @@ def test_states_of_work_meet_wcag_and_fit_the_window(
         "Plan": ("#/batches/new", plan),
         "Rehearsal": ("#/batches/new", rehearsal),
         "Trial": (f"#/templates/{work['template']}", trial),
+        "Revisions": (f"#/templates/{work['template']}?tab=revisions", lambda _: None),
+        "Phones that change": (f"#/templates/{work['template']}", which_change),
         "Templated profile": (f"#/profiles/{work['profile']}", preview),
         "Foreign phone": (f"#/phones/{work['foreign']}", lambda _: None),
         "Failed batch": (f"#/batches/{work['batch']}", lambda _: None),

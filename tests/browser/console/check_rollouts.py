@@ -60,6 +60,55 @@ def test_profile_with_a_template_is_created_and_tried_on_a_phone(
     expect(page.get_by_text("which is not saved yet")).to_be_hidden()
 
 
+def test_template_shows_its_revisions_what_would_change_and_restores_one(
+    console: Console, service: Service, template: str, screenshots: Path
+) -> None:
+    me = service.api("GET", "me")
+    order = {"user_uuid": me["uuid"], "name": "Hall", "template": "floor", "values": {"vlan": "7"}}
+    profile = service.api("POST", "phone-profiles", order)["uuid"]
+    page = console.page
+    console.open(f"#/templates/{template}")
+    page.get_by_role("button", name="Which phones would change").click()
+    expect(page.get_by_text("No phone has a configuration from this template.")).to_be_visible()
+    for mac in (FIRST, SECOND):
+        service.api("POST", "phone-profiles/switch", {"profile_uuid": profile, "mac": mac})
+
+    changed = BODY.replace("<name>", "<name>Floor ")
+    page.get_by_label("Template", exact=True).fill(changed)
+    page.get_by_role("button", name="Which phones would change").click()
+    group = page.locator("section.panel", has_text="2 phones with this change")
+    expect(group.locator("ins")).to_contain_text("<name>Floor {{ phone.name }}</name>")
+    expect(group.get_by_role("link", name=SECOND)).to_be_visible()
+    expect(page.get_by_text("which is not saved yet")).to_be_visible()
+    page.screenshot(path=screenshots / "template-changes.png", full_page=True)
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("floor saved.")).to_be_visible()
+
+    console.open("#/audit?resource=template")
+    page.get_by_role("link", name="What changed in the text").first.click()
+    expect(page.get_by_label("From revision")).to_have_value("1")
+    expect(page.get_by_label("To revision")).to_have_value("2")
+    difference = page.get_by_role("region", name="Changes")
+    expect(difference.locator(".added")).to_contain_text("<name>Floor {{ phone.name }}</name>")
+    saves = page.get_by_role("region", name="Revisions")
+    expect(saves.get_by_role("row")).to_have_count(3)
+    page.screenshot(path=screenshots / "template-revisions.png", full_page=True)
+    saves.get_by_role("button", name="Restore revision 1").click()
+    dialog = page.get_by_role("dialog", name="Restore revision 1 as revision 3?")
+    expect(dialog).to_contain_text("No phone changes until it is switched.")
+    dialog.get_by_role("button", name="Restore").click()
+    expect(saves.get_by_role("row")).to_have_count(4)
+    stored = service.api("GET", f"configuration-templates/{template}")
+    assert (stored["revision"], stored["body"]) == (3, BODY)
+    page.get_by_role("tab", name="Edit").click()
+    expect(page.get_by_label("Template", exact=True)).to_have_value(BODY)
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.get_by_role("tab", name="Revisions").click()
+    expect(difference).to_be_visible()
+    width = page.evaluate("document.documentElement.scrollWidth")
+    assert width <= 390
+
+
 def test_plan_shows_groups_and_a_planned_batch_is_cancelled_before_it_starts(
     console: Console, service: Service, template: str, screenshots: Path
 ) -> None:

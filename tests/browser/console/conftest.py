@@ -65,6 +65,10 @@ def work(service: Service) -> dict[str, str]:
     profile = service.api("POST", "phone-profiles", {
         "user_uuid": me["uuid"], "name": "Of a template", "template": "axe", "values": {"a": "b"},
     })  # fmt: skip
+    order = {"profile_uuid": profile["uuid"], "mac": "00:1B:D4:00:00:01"}
+    service.api("POST", "phone-profiles/switch", order)
+    changed = {"body": body.replace("name }}", "name|upper }}")}
+    service.api("PUT", f"configuration-templates/{template['uuid']}", changed)
     foreign = "00:1B:D4:00:00:02"
     service.api("PUT", f"phones/{foreign}", {"phone_ip": "127.0.1.3"})
     service.look_at_phones()

@@ -62,6 +62,7 @@ RULES: dict[str, dict[str, list[int]]] = {
 READS = {
     f"POST {V1}/phone-profiles/switch/preview",
     f"POST {V1}/configuration-templates/{{uuid}}/render",
+    f"POST {V1}/configuration-templates/{{uuid}}/plan",
     f"POST {V1}/phone-profiles/lint",
     f"POST {V1}/configuration-templates/check",
     f"POST {V1}/batches/plan",

@@ -104,3 +104,43 @@ async def test_text_is_not_in_the_audit_trail(admin: Caller) -> None:
     assert [one["action"] for one in entries] == ["template.updated", "template.created"]
     assert entries[0]["changes"]["body"] == "changed"
     assert "word" not in str(entries)
+
+
+async def test_each_text_is_a_revision_that_can_be_read_and_restored(admin: Caller) -> None:
+    made = await template(admin)
+    path = f"{PATH}/{made['uuid']}"
+    await admin.put(path, {"description": "no other text"})
+    await admin.put(path, {"body": "<b/>"})
+
+    listed = data_of(await admin.get(f"{path}/revisions"), 200, "2 revision(s) found")
+    first = data_of(await admin.get(f"{path}/revisions/text", number=1), 200, "Revision found")
+    diff = data_of(await admin.get(f"{path}/revisions/diff"), 200, "Revisions compared")
+    same = data_of(await admin.get(f"{path}/revisions/diff", **{"from": 2}))
+    back = data_of(await admin.put(path, {"body": first["body"], "revision": 2}))
+
+    assert [(one["number"], one["size"], one["body"]) for one in listed] == [
+        (1, len(BODY), None), (2, 4, None)
+    ]  # fmt: skip
+    assert (diff["from"], diff["to"]) == (1, 2)
+    assert diff["diff"].splitlines()[:4] == [
+        "--- revision 1", "+++ revision 2", "@@ -1,2 +1 @@", "-<device>"
+    ]  # fmt: skip
+    assert same == {"from": 2, "to": 2, "diff": ""}
+    error_of(await admin.get(f"{path}/revisions/diff", to=4), 404, "not_found")
+    assert {one["created_by"] for one in listed} == {admin.uuid}
+    assert first == {**listed[0], "body": BODY}
+    assert (back["revision"], back["body"]) == (3, BODY)
+    assert data_of(await admin.get(f"{path}/revisions/text"))["number"] == 3
+    error_of(await admin.get(f"{path}/revisions/text", number=4), 404, "not_found")
+    error_of(await admin.get(f"{PATH}/{admin.uuid}/revisions/text"), 404, "not_found")
+    error_of(await admin.get(f"{path}/revisions/text", number=0), 422)
+
+
+async def test_plan_of_a_template_that_no_phone_has(admin: Caller) -> None:
+    made = await template(admin)
+    path = f"{PATH}/{made['uuid']}/plan"
+
+    error_of(await admin.post(path, {}), 409, "no_phones")
+    wrong = error_of(await admin.post(path, {"body": "<a>{{ nope }}</a>"}), 422)
+    assert wrong == {"body": "is wrong on line 1, column 7: nope is not given"}
+    error_of(await admin.post(f"{PATH}/{admin.uuid}/plan", {}), 404, "not_found")

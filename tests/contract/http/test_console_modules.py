@@ -90,7 +90,7 @@ WRITTEN_BY = {
     "templates.js": [
         "POST /configuration-templates", "POST /configuration-templates/check",
         "POST /configuration-templates/{uuid}/render", "PUT /configuration-templates/{uuid}",
-        "DELETE /configuration-templates/{uuid}",
+        "DELETE /configuration-templates/{uuid}", "POST /configuration-templates/{uuid}/plan",
     ],
 }  # fmt: skip
 CALLS = {"POST": ["api.post("], "PUT": ["api.put("], "DELETE": ["api.remove(", " removed("]}

@@ -200,6 +200,8 @@ FILTERS = {
     "GET /api/v1/vendor-kem": "connected_phone",
     "GET /api/v1/company-directory": "q department company location building is_active sort",
     "GET /api/v1/configuration-templates": "name",
+    "GET /api/v1/configuration-templates/{uuid}/revisions/diff": "from to",
+    "GET /api/v1/configuration-templates/{uuid}/revisions/text": "number",
     "GET /api/v1/phone-profiles": "q user_uuid software_type sort",
     "GET /api/v1/phone-profiles/{uuid}/revisions/diff": "from to",
     "GET /api/v1/batches": "before",

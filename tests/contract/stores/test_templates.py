@@ -3,13 +3,15 @@
 import asyncio
 
 import pytest
+from msgspec.structs import replace
 
-from phoneprov_core.kernel.errors import AlreadyExists, Conflict
+from phoneprov_core.kernel.errors import AlreadyExists, Conflict, NotFound
 from support.phone_records import (
     a_deployment,
     a_profile,
     a_revision,
     a_template,
+    a_template_text,
 )
 from support.records import a_mac, a_user
 from support.store_tests import DatabaseTests
@@ -109,3 +111,57 @@ class TestTemplates(DatabaseTests):
             found = {name: await tx.deployments.rendered_from(name) for name in ("a", "c", "d")}
 
         assert found == {"a": {a_mac(2), a_mac(3), a_mac(4)}, "c": {a_mac(4)}, "d": set()}
+
+    async def test_texts_of_a_variant_are_listed_without_the_text_and_read_with_it(self) -> None:
+        one, other = a_template(1), a_template(2)
+        texts = [
+            a_template_text(3, one, number=2, body="<b>\u00e9\r\n</b>"),
+            a_template_text(4, one),
+            a_template_text(5, other),
+        ]
+        await self.add(one, other)
+        async with self.database.write() as tx:
+            for text in texts:
+                await tx.template_texts.add(text)
+
+        async with self.database.read() as tx:
+            listed = await tx.template_texts.rows(9, owner=one.uuid)
+            assert listed == [replace(texts[1], body=None), replace(texts[0], body=None)]
+            assert await tx.template_texts.rows(9, owner=one.uuid, after=listed[0]) == listed[1:]
+            assert await tx.template_texts.count(one.uuid) == 2
+            for text in texts:
+                found = await tx.template_texts.find_text(text.template_uuid, text.number)
+                assert found == text
+            for number in (0, 3, 2**40):
+                assert await tx.template_texts.find_text(one.uuid, number) is None
+
+    async def test_texts_are_removed_up_to_a_number_and_with_their_variant(self) -> None:
+        one, other = a_template(1), a_template(2)
+        await self.add(one, other)
+        async with self.database.write() as tx:
+            for number in range(1, 5):
+                await tx.template_texts.add(a_template_text(10 + number, one, number=number))
+            await tx.template_texts.add(a_template_text(20, other))
+            await tx.template_texts.remove_until(one.uuid, 2)
+            await tx.template_texts.remove_until(other.uuid, -9)
+
+        async with self.database.read() as tx:
+            rows = await tx.template_texts.rows(9, owner=one.uuid)
+        assert [text.number for text in rows] == [3, 4]
+        await self.write(lambda tx: tx.templates.remove(one.uuid))
+        async with self.database.read() as tx:
+            assert await tx.template_texts.count() == 1
+            assert await tx.template_texts.count(other.uuid) == 1
+
+    async def test_text_of_a_number_that_exists_or_without_variant_is_refused(self) -> None:
+        one = a_template(1)
+        await self.add(one)
+        await self.write(lambda tx: tx.template_texts.add(a_template_text(3, one)))
+
+        async with self.rolled_back() as tx:
+            with pytest.raises(Conflict) as conflict:
+                await tx.template_texts.add(a_template_text(4, one))
+            assert conflict.value.code == "already_exists"
+        async with self.rolled_back() as tx:
+            with pytest.raises(NotFound):
+                await tx.template_texts.add(a_template_text(5, a_template(2)))

@@ -25,7 +25,7 @@ from phoneprov_adapters.sql.tables.records import (
 from phoneprov_core.features.batches.model import Batch
 from phoneprov_core.features.batches.ports import BatchItem
 from phoneprov_core.features.desks.records import DeskRecord
-from phoneprov_core.features.templates.model import Template
+from phoneprov_core.features.templates.model import Template, TemplateText
 from phoneprov_core.inventory.profiles.model import (
     PROFILE_FIELDS,
     ProfileRecord,
@@ -72,6 +72,15 @@ templates = table_of(
     sealed=("body",),
     name=text,
     software_type=string(4),
+)
+template_texts = table_of(
+    TemplateText,
+    "template_texts",
+    UniqueConstraint("template_uuid", "number"),
+    owners={"template_uuid": "configuration_templates"},
+    sealed=("body",),
+    required=("body",),
+    listed=False,
 )
 TEMPLATES = Records(Template, templates, owner="name", one_name="template")
 

@@ -3,10 +3,11 @@
 import asyncio
 import hashlib
 import re
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Annotated, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from phoneprov_core.features.batches.changes import known_values, named
 from phoneprov_core.features.batches.commands import CreateBatch
@@ -17,17 +18,21 @@ from phoneprov_core.features.batches.use_cases import require_future, require_kn
 from phoneprov_core.features.batches.work import is_unchanged, runs
 from phoneprov_core.features.history.use_cases import notes_on
 from phoneprov_core.features.serving.bootstrap import CheckLoad
+from phoneprov_core.features.templates.model import PlanText, Template
+from phoneprov_core.features.templates.recipes import Recipe
+from phoneprov_core.features.templates.use_cases import Renderer, require_good
 from phoneprov_core.inventory.configuration.comparison import Compare, Comparison
+from phoneprov_core.inventory.configuration.well_formed import LARGEST
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.errors import Conflict, NotFound
+from phoneprov_core.kernel.errors import Conflict, NotFound, require
 from phoneprov_core.kernel.fields import SECRET, Redacted, StoredMac, schema
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import timestamp
+from phoneprov_core.kernel.system import known_id, timestamp
 from phoneprov_core.people.access import require_superadmin
 from phoneprov_core.switching.deployments.deploy import Deploy
 from phoneprov_core.switching.deployments.model import PhoneInactive
-from phoneprov_core.switching.deployments.order import require_fitting
+from phoneprov_core.switching.deployments.order import DeploymentRequest, require_fitting
 from phoneprov_core.switching.deployments.texts import Rendered
 
 MOST_NAMED = 20
@@ -242,16 +247,53 @@ class PlanBatch:
         """One phone at a time: memory does not grow with the number of phones. Raises like the
         start of the batch, and ``Unavailable``."""
         require_superadmin(actor)
-        run = _Planning(self, new, LoadFaults(self.loads), Differences(self.compare))
-        require_future(new, self.deploy.records.clock)
+        return await _planned(self, new)
+
+
+async def _planned(plan: PlanBatch, new: CreateBatch, instead: Template | None = None) -> Plan:
+    """The plan. With ``instead``, of the phones that get this variant of a template alone, with its
+    text in place of the stored one."""
+    run = _Planning(plan, new, LoadFaults(plan.loads), Differences(plan.compare), instead)
+    require_future(new, plan.deploy.records.clock)
+    async with plan.database.read() as tx:
+        await require_known(tx, new)
+    now = timestamp(plan.deploy.records.clock())
+    async for piece in selected(plan.database.read, new, now):
+        for target in piece:
+            await run.look_at(*target)
+            await asyncio.sleep(PAUSE_SECONDS)
+    return run.result()
+
+
+@dataclass(frozen=True)
+class PlanTemplate:
+    """Which phones would get another file, with the stored text of a variant of a template or with
+    one that is not stored; requires level 0, and changes nothing."""
+
+    database: ReadAndWrite[BatchesTransaction]
+    plan: PlanBatch
+    renderer: Renderer
+    _: KW_ONLY
+    largest_xml: int = LARGEST
+
+    async def __call__(self, actor: Actor, uuid: str, wanted: PlanText) -> Plan:
+        """The phones whose file in place was rendered from the template, and that get this variant
+        now. Raises ``NotFound``; ``Invalid`` for a text with findings; ``NoPhones``."""
+        require_superadmin(actor)
         async with self.database.read() as tx:
-            await require_known(tx, new)
-        now = timestamp(self.deploy.records.clock())
-        async for piece in selected(self.database.read, new, now):
-            for target in piece:
-                await run.look_at(*target)
-                await asyncio.sleep(PAUSE_SECONDS)
-        return run.result()
+            template = require(await tx.templates.find(known_id(uuid)), "template")
+        if wanted.body is not None:
+            await require_good(self.renderer, wanted.body, self.largest_xml)
+            template = replace(template, body=wanted.body)
+        try:
+            new = CreateBatch(action="switch", template=template.name)
+            return await _planned(self.plan, new, template)
+        except NoPhones:
+            raise NoPhones("No phone has a configuration from this template.") from None
+
+
+class _OtherVariant(Exception):
+    """The phone does not get the variant that is planned."""
 
 
 @dataclass(eq=False)
@@ -260,6 +302,7 @@ class _Planning:
     new: CreateBatch
     loads: LoadFaults
     differences: Differences
+    instead: Template | None
     unfit: Reasons = field(default_factory=Reasons)
     notes: Reasons = field(default_factory=Reasons)
     phones: int = 0
@@ -269,17 +312,21 @@ class _Planning:
 
     async def look_at(self, mac: str, profile_uuid: str | None) -> None:
         """Count one phone."""
-        self.phones += 1
         outcome: Literal["changed", "unchanged", "unfit"] = "unfit"
+        self.phones += 1
         try:
             outcome = "changed" if await self._differs(mac, profile_uuid) else "unchanged"
+        except _OtherVariant:
+            self.phones -= 1
+            return
         except (Conflict, NotFound) as error:
             self.unfit.add(mac, error.message)
         if len(self.first) < self.new.number_first:
             self.first.append(PlannedFirst(mac, outcome))
 
     async def _differs(self, mac: str, profile_uuid: str | None) -> bool:
-        """Whether the phone would change. Raises ``Conflict`` and ``NotFound`` if it is unfit."""
+        """Whether the phone would change. Raises ``Conflict`` and ``NotFound`` if it is unfit, and
+        ``_OtherVariant``."""
         old: Rendered | None = Rendered("")
         order, new, reported = None, Rendered(""), None
         async with self.plan.database.read() as tx:
@@ -289,6 +336,7 @@ class _Planning:
             if self.new.action == BatchAction.SWITCH.value:
                 records = self.plan.deploy.records
                 order, old, in_place = await switch_of(tx, records, phone, self.new, profile_uuid)
+                order = self._with_text(order)
                 reported = await reported_load(tx, phone)
             elif phone.is_active:
                 in_place = await tx.deployments.in_place(mac)
@@ -316,6 +364,14 @@ class _Planning:
         self.changed += 1
         await self.differences.add(phone, old, new, is_known=is_known)
         return True
+
+    def _with_text(self, order: DeploymentRequest) -> DeploymentRequest:
+        recipe = order.part(Recipe)
+        if self.instead is None:
+            return order
+        if recipe is None or recipe.template.uuid != self.instead.uuid:
+            raise _OtherVariant
+        return order.having(replace(recipe, template=self.instead))
 
     def result(self) -> Plan:
         """Raises ``NoPhones``."""

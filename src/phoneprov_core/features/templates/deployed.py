@@ -14,13 +14,14 @@ from phoneprov_core.features.templates.recipes import (
     lines_of,
     recipe_of,
 )
+from phoneprov_core.features.templates.use_cases import TemplatesTransaction
 from phoneprov_core.inventory.configuration.comparison import Compare, Comparison
 from phoneprov_core.inventory.configuration.elements import Element, walk
 from phoneprov_core.inventory.configuration.findings import Finding, Severity
 from phoneprov_core.inventory.configuration.well_formed import masked
 from phoneprov_core.inventory.extensions import CHAN_PJSIP, CHAN_SIP
 from phoneprov_core.inventory.phones.model import Phone
-from phoneprov_core.inventory.profiles.model import SwitchRequest
+from phoneprov_core.inventory.profiles.model import SwitchRequest, TemplateRevision
 from phoneprov_core.inventory.profiles.use_cases import ProfilesTransaction
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import require
@@ -59,7 +60,17 @@ class Trial(Redacted, frozen=True):
     ]
 
 
-class TrialTransaction(ProfilesTransaction, RecipeTransaction, Protocol):
+class TemplateDiff(Redacted, frozen=True, rename={"from_": "from"}):
+    """The difference of two revisions of a template."""
+
+    from_: TemplateRevision
+    to: TemplateRevision
+    diff: Annotated[
+        str, SECRET, schema("Unified diff of the texts as they are, empty if the two are equal")
+    ]
+
+
+class TrialTransaction(ProfilesTransaction, RecipeTransaction, TemplatesTransaction, Protocol):
     """Stores that a trial reads."""
 
     @property
@@ -70,7 +81,7 @@ class TrialTransaction(ProfilesTransaction, RecipeTransaction, Protocol):
 
 @dataclass(frozen=True)
 class TryTemplate:
-    """Renders a template; requires level 0."""
+    """Renders a template, and compares its texts; requires level 0."""
 
     database: ReadAndWrite[TrialTransaction]
     rendering: Rendering
@@ -109,6 +120,29 @@ class TryTemplate:
             )
         )  # fmt: skip
         return Trial(masked(rendered.text, known=secrets), compared.findings)
+
+    async def difference(
+        self, actor: Actor, uuid: str, from_: int | None = None, to: int | None = None
+    ) -> TemplateDiff:
+        """The difference of two texts of a variant. ``to`` is the newest if None, ``from_`` the one
+        before ``to``. Raises ``NotFound``, and ``Unavailable``."""
+        require_superadmin(actor)
+        texts = []
+        async with self.database.read() as tx:
+            template = require(await tx.templates.find(known_id(uuid)), "template")
+            to = to or template.revision
+            from_ = from_ or max(1, to - 1)
+            for number in (from_, to):
+                found = await tx.template_texts.find_text(template.uuid, number)
+                texts.append(require(found, "revision").body or "")
+        old, new = texts
+        compared = await self.compare(
+            Comparison(
+                old=old, new=new, old_label=f"revision {from_}", new_label=f"revision {to}",
+                is_template=True,
+            )
+        )  # fmt: skip
+        return TemplateDiff(from_, to, compared.diff or "")
 
 
 class NumberedExtensions(Protocol):

@@ -20,9 +20,11 @@ from phoneprov_core.kernel.fields import (
     RecordUuid,
     Redacted,
     UpdatedAt,
+    Uuid,
     schema,
     within,
 )
+from phoneprov_core.kernel.system import Timestamp
 
 Fields = Mapping[str, str]
 """Names of fields, each with what it holds."""
@@ -191,10 +193,39 @@ class TemplatePatch(Command, frozen=True, kw_only=True):
     ) = UNSET
 
 
+class TemplateText(Redacted, frozen=True, kw_only=True):
+    """The text of a variant from one change to the next; a list leaves out the text itself."""
+
+    uuid: RecordUuid
+    template_uuid: Annotated[Uuid, schema("The variant")]
+    number: TemplateRevision
+    size: Annotated[int, schema("Size of the text in bytes", minimum=0, examples=[2310])]
+    created_at: Annotated[Timestamp, schema("Time when it was saved")]
+    created_by: Annotated[Uuid, schema("Account that saved it; all zeros for the command line")]
+    body: Annotated[str, SECRET, schema("The text; null in a list")] | None = None
+
+
+class PlanText(Command, frozen=True, kw_only=True):
+    """The text of a variant for which phones are compared."""
+
+    body: Annotated[Body, schema("A text in place of the stored one")] | None = None
+
+
 class WantedTemplates(QueryCommand, frozen=True, kw_only=True):
     """Which templates a list shows."""
 
     name: Annotated[OptionalLine, schema("Only the variants of this name")] | None = None
+
+
+class WantedText(QueryCommand, frozen=True, kw_only=True):
+    """Which text of a variant is read."""
+
+    number: (
+        Annotated[
+            int, within(1, 2**31 - 1, "Number of a revision; the newest if absent", examples=[2])
+        ]
+        | None
+    ) = None
 
 
 class CheckTemplate(Command, frozen=True, kw_only=True):

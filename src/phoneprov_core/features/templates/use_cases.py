@@ -15,16 +15,18 @@ from phoneprov_core.features.templates.model import (
     TemplateCheck,
     TemplateInUse,
     TemplatePatch,
+    TemplateText,
     WantedTemplates,
 )
 from phoneprov_core.inventory.configuration.findings import Finding
 from phoneprov_core.inventory.configuration.well_formed import LARGEST
+from phoneprov_core.inventory.profiles.use_cases import MOST_REVISIONS
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import applied, invalid, record_of, require_newest, wrong
 from phoneprov_core.kernel.errors import AlreadyExists, Problem, require
 from phoneprov_core.kernel.fields import SECRET, Redacted
 from phoneprov_core.kernel.paging import Listing, Page, listing
-from phoneprov_core.kernel.store import ReadAndWrite, Store
+from phoneprov_core.kernel.store import ReadAndWrite, Rows, Store
 from phoneprov_core.kernel.system import Clock, NewId, known_id, timestamp
 from phoneprov_core.people.access import require_superadmin
 from phoneprov_core.switching.deployments.texts import Rendered
@@ -77,6 +79,21 @@ class TemplateStore(Store[Template], Protocol):
         """Number of profiles whose newest revision names this template."""
 
 
+class TemplateTextStore(Rows[TemplateText], Protocol):
+    """The texts that variants have and had. They are deleted with their variant, which is their
+    owner. Lists are by number, and leave the texts out."""
+
+    async def add(self, text: TemplateText) -> None:
+        """Store a text, which is never changed. Raises ``Conflict`` (code ``already_exists``) if
+        the variant has one of this number, ``NotFound`` if the variant does not exist."""
+
+    async def find_text(self, template_uuid: str, number: int) -> TemplateText | None:
+        """The text of this number, or None."""
+
+    async def remove_until(self, template_uuid: str, number: int) -> None:
+        """Remove the texts of a variant with this number and smaller ones."""
+
+
 _PIECE = 16
 _SHOWN = 5
 """Maximum number of findings that an error names."""
@@ -87,6 +104,8 @@ class TemplatesTransaction(Protocol):
 
     @property
     def templates(self) -> TemplateStore: ...
+    @property
+    def template_texts(self) -> TemplateTextStore: ...
 
 
 @dataclass(frozen=True)
@@ -99,6 +118,7 @@ class Templates:
     new_id: NewId
     _: KW_ONLY
     largest_xml: int = LARGEST
+    most_revisions: int = MOST_REVISIONS
 
     async def all(
         self, actor: Actor, page: Page = None, wanted: WantedTemplates | None = None
@@ -116,6 +136,21 @@ class Templates:
         async with self.database.read() as tx:
             return require(await tx.templates.find(known_id(uuid)), "template")
 
+    async def revisions(self, actor: Actor, uuid: str, page: Page = None) -> Listing[TemplateText]:
+        """The revisions of a variant, oldest first, without their texts. Raises ``NotFound``."""
+        template = await self.get(actor, uuid)
+        return await listing(
+            self.database.read, lambda tx: tx.template_texts, page, owner=template.uuid
+        )
+
+    async def revision(self, actor: Actor, uuid: str, number: int | None = None) -> TemplateText:
+        """A revision of a variant with its text, the newest without a number. Raises
+        ``NotFound``."""
+        template = await self.get(actor, uuid)
+        async with self.database.read() as tx:
+            found = await tx.template_texts.find_text(template.uuid, number or template.revision)
+            return require(found, "revision")
+
     async def check(self, actor: Actor, request: CheckTemplate) -> TemplateCheck:
         """The findings in a text. Changes nothing."""
         require_superadmin(actor)
@@ -124,13 +159,14 @@ class Templates:
     async def create(self, actor: Actor, new: CreateTemplate) -> Template:
         """Raises ``Invalid`` for a text with findings; ``Conflict`` if there is this variant."""
         require_superadmin(actor)
-        await self._require_good(new.body)
+        await require_good(self.renderer, new.body, self.largest_xml)
         now = timestamp(self.clock())
         template = record_of(
             Template, new, uuid=self.new_id(), revision=1, created_at=now, updated_at=now
         )
         async with self.database.write(by=actor) as tx:
             await _added(tx.templates.add(template), template)
+            await tx.template_texts.add(self._text(actor, template))
         return template
 
     async def update(self, actor: Actor, uuid: str, patch: TemplatePatch) -> Template:
@@ -139,7 +175,7 @@ class Templates:
         require_superadmin(actor)
         name = (await self.get(actor, uuid)).name
         if patch.body is not UNSET:
-            await self._require_good(patch.body)
+            await require_good(self.renderer, patch.body, self.largest_xml)
         async with self.database.write(by=actor) as tx:
             variants, before = await _held(tx.templates, name, uuid)
             require_newest(before.revision, patch.revision, "template", TemplateChanged)
@@ -154,6 +190,11 @@ class Templates:
             if template.name != before.name:
                 await _require_unused(tx.templates, variants, before)
             await _added(tx.templates.put(template), template)
+            if not is_same:
+                await tx.template_texts.add(self._text(actor, template))
+                if self.most_revisions:
+                    oldest = template.revision - self.most_revisions
+                    await tx.template_texts.remove_until(template.uuid, oldest)
         return template
 
     async def delete(self, actor: Actor, uuid: str) -> None:
@@ -165,12 +206,25 @@ class Templates:
             await _require_unused(tx.templates, variants, template)
             await tx.templates.remove(template.uuid)
 
-    async def _require_good(self, body: str) -> None:
-        if len(body.encode("utf-8", "replace")) > self.largest_xml:
-            raise wrong("body", f"must be at most {self.largest_xml} bytes long")
-        findings = await self.renderer.check(body)
-        if findings:
-            raise invalid([Problem("body", _problem(finding)) for finding in findings[:_SHOWN]])
+    def _text(self, actor: Actor, template: Template) -> TemplateText:
+        return TemplateText(
+            uuid=self.new_id(),
+            template_uuid=template.uuid,
+            number=template.revision,
+            size=len(template.body.encode()),
+            created_at=template.updated_at,
+            created_by=actor.user_uuid,
+            body=template.body,
+        )
+
+
+async def require_good(renderer: Renderer, body: str, largest: int) -> None:
+    """Raises ``Invalid`` for a text with findings, and for one of more than ``largest`` bytes."""
+    if len(body.encode("utf-8", "replace")) > largest:
+        raise wrong("body", f"must be at most {largest} bytes long")
+    findings = await renderer.check(body)
+    if findings:
+        raise invalid([Problem("body", _problem(finding)) for finding in findings[:_SHOWN]])
 
 
 def _problem(finding: Finding) -> str:

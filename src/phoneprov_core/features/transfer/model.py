@@ -10,6 +10,7 @@ from msgspec import Struct
 from phoneprov_core.features.desks.model import DeskStore, DesksTransaction
 from phoneprov_core.features.desks.records import DeskUses
 from phoneprov_core.features.lines.model import LineStore
+from phoneprov_core.features.templates.use_cases import TemplatesTransaction
 from phoneprov_core.inventory.extensions import ExtensionStore, ExtensionsTransaction
 from phoneprov_core.inventory.locations import LocationsTransaction
 from phoneprov_core.inventory.phones.use_cases import PhoneStore, PhonesTransaction
@@ -125,7 +126,8 @@ def unwatched(what: str, done: int, total: int | None) -> None:
 
 class TransferTransaction(
     UsersTransaction, ExtensionsTransaction, PhonesTransaction, LocationsTransaction,
-    CompanyDirectoryTransaction, PersonalDirectoryTransaction, DesksTransaction, Protocol,
+    CompanyDirectoryTransaction, PersonalDirectoryTransaction, DesksTransaction,
+    TemplatesTransaction, Protocol,
 ):  # fmt: skip
     """Stores that imports and exports use."""
 

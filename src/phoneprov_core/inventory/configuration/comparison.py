@@ -195,7 +195,8 @@ class Comparison(Redacted, frozen=True, kw_only=True):
     caller may not read one of them and may have written the other: nothing says whether two secrets
     are the same. With ``is_foreign``
     another program wrote the new text: it may have a fault, and what is secret in the old one is so
-    in it, too.
+    in it, too. With ``is_template`` both are texts of templates, which need not be XML: they are
+    shown as they are.
     """
 
     old: Annotated[str | None, SECRET]
@@ -208,12 +209,13 @@ class Comparison(Redacted, frozen=True, kw_only=True):
     new_secrets: Places = ()
     is_foreign: bool = False
     is_private: bool = False
+    is_template: bool = False
 
 
 class Compared(Struct, frozen=True):
     """The unified diff of the masked texts, the names of the changed elements that take effect
-    after a reset only, and the findings in the new text. Of a foreign text the diff alone, which is
-    None if the text has a fault."""
+    after a reset only, and the findings in the new text. Of a template the diff alone; so of a
+    foreign text, where it is None if the text has a fault."""
 
     diff: str | None
     needs_reset: tuple[str, ...]
@@ -223,6 +225,9 @@ class Compared(Struct, frozen=True):
 def compare(comparison: Comparison) -> Compared:
     """Compute all three. The cost is linear: at most about a second for two texts of 512 KiB."""
     old, new, new_secrets = comparison.old, comparison.new, comparison.new_secrets
+    labels = {"old_label": comparison.old_label, "new_label": comparison.new_label}
+    if comparison.is_template:
+        return Compared(unified_diff(old or "", new, **labels), (), ())
     if comparison.is_foreign:
         if fault_in(new.encode()) is not None:
             return Compared(None, (), ())
@@ -234,11 +239,7 @@ def compare(comparison: Comparison) -> Compared:
             masked(old, mask, comparison.old_secrets),
             masked(new, mask, new_secrets),
         )
-        diff = unified_diff(
-            *hidden,
-            old_label=comparison.old_label,
-            new_label=comparison.new_label,
-        )
+        diff = unified_diff(*hidden, **labels)
     if comparison.is_foreign:
         return Compared(diff, (), ())
     content = blanked(new.encode(), new_secrets)

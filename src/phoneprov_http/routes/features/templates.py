@@ -1,23 +1,36 @@
 """Templates of configurations and their variants; level 0."""
 
-from phoneprov_core.features.templates.deployed import RenderRequest, Trial, TryTemplate
+from phoneprov_core.features.batches.plan import Plan, PlanTemplate
+from phoneprov_core.features.batches.ports import NoPhones
+from phoneprov_core.features.templates.deployed import (
+    RenderRequest,
+    TemplateDiff,
+    Trial,
+    TryTemplate,
+)
 from phoneprov_core.features.templates.model import (
     CheckTemplate,
     CreateTemplate,
+    PlanText,
     Template,
     TemplateChanged,
     TemplateCheck,
     TemplateInUse,
     TemplatePatch,
+    TemplateText,
     WantedTemplates,
+    WantedText,
 )
 from phoneprov_core.features.templates.use_cases import Templates
+from phoneprov_core.inventory.profiles.reading import ComparedRevisions
 from phoneprov_core.kernel.errors import AlreadyExists, NotFound
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
 from phoneprov_http.routes.handlers import READS, ApiRequest, Body, Query, Routes, Uuid, level_0
 
 
-def template_routes(templates: Templates, try_template: TryTemplate) -> Routes:
+def template_routes(
+    templates: Templates, try_template: TryTemplate, plan_template: PlanTemplate
+) -> Routes:
     """``/configuration-templates``."""
     routes = Routes("Configuration templates", guards=[level_0])
 
@@ -32,6 +45,27 @@ def template_routes(templates: Templates, try_template: TryTemplate) -> Routes:
     async def get_template(request: ApiRequest, uuid: Uuid) -> Envelope[Template]:
         """Read a template. One variant with its text."""
         return record("Template found", await templates.get(request.user, uuid))
+
+    @routes.get("/configuration-templates/{uuid:str}/revisions")
+    async def revisions_of_template(request: ApiRequest, uuid: Uuid) -> Listed[TemplateText]:
+        """List the revisions of a template. Oldest first, without their texts."""
+        return listed(await templates.revisions(request.user, uuid, request.page), "revision")
+
+    @routes.get("/configuration-templates/{uuid:str}/revisions/diff")
+    async def template_diff(
+        request: ApiRequest, uuid: Uuid, wanted: Query[ComparedRevisions]
+    ) -> Envelope[TemplateDiff]:
+        """Compare two revisions of a template. A unified diff of the texts as they are."""
+        diff = await try_template.difference(request.user, uuid, wanted.from_, wanted.to)
+        return record("Revisions compared", diff)
+
+    @routes.get("/configuration-templates/{uuid:str}/revisions/text")
+    async def revision_of_template(
+        request: ApiRequest, uuid: Uuid, wanted: Query[WantedText]
+    ) -> Envelope[TemplateText]:
+        """Read a revision of a template. With its text: to restore it, update the template to this
+        text, which becomes a new revision."""
+        return record("Revision found", await templates.revision(request.user, uuid, wanted.number))
 
     @routes.post("/configuration-templates", raises=[AlreadyExists])
     async def create_template(
@@ -74,5 +108,17 @@ def template_routes(templates: Templates, try_template: TryTemplate) -> Routes:
     ) -> Envelope[Trial]:
         """Render a template for a profile and a phone. Changes nothing. Secrets are masked."""
         return record("Template rendered", await try_template(request.user, uuid, data))
+
+    @routes.post(
+        "/configuration-templates/{uuid:str}/plan", status_code=200, opt=READS,
+        raises=[NotFound, NoPhones],
+    )  # fmt: skip
+    async def plan_template_text(
+        request: ApiRequest, uuid: Uuid, data: Body[PlanText]
+    ) -> Envelope[Plan]:
+        """Plan a template. Changes nothing. Which phones would get another file with the stored
+        text, or with the given one, in groups of equal differences."""
+        result = await plan_template(request.user, uuid, data)
+        return record(f"{result.changed} phone(s) would change", result)
 
     return routes

@@ -1,22 +1,31 @@
 """Rollouts from templates: selected phones, undo, plans."""
 
+import dataclasses
 from typing import Any
 
 import msgspec
 import pytest
 
+from phoneprov_adapters.rendering.renderer import JinjaRenderer
 from phoneprov_core.features.batches import plan as groups
 from phoneprov_core.features.batches.commands import CreateBatch
 from phoneprov_core.features.batches.model import Batch, BatchAction, BatchState, PhoneState
-from phoneprov_core.features.batches.plan import OTHER_REASONS, OTHERS
+from phoneprov_core.features.batches.plan import OTHER_REASONS, OTHERS, PlanBatch, PlanTemplate
 from phoneprov_core.features.batches.work import UNCHANGED
-from phoneprov_core.features.templates.model import CreateTemplate, Template, TemplatePatch
+from phoneprov_core.features.templates.model import (
+    CreateTemplate,
+    PlanText,
+    Template,
+    TemplatePatch,
+)
 from phoneprov_core.inventory.extensions import CreateExtension, ExtensionPatch
 from phoneprov_core.inventory.links import CreateLink
+from phoneprov_core.inventory.phones.model import PhonePatch
 from phoneprov_core.inventory.profiles.model import CreateProfile, Profile, ProfilePatch
-from phoneprov_core.kernel.errors import NotFound
+from phoneprov_core.kernel.errors import Forbidden, Invalid, NotFound
 from phoneprov_core.switching.deployments.rollback import RollbackRequest
 from support.floor import FLOOR, Floor
+from support.office import compare_directly
 from support.records import a_mac
 from support.store_tests import existing
 
@@ -309,3 +318,66 @@ async def test_undo_leaves_a_phone_alone_whose_user_lost_the_number(floor: Floor
         (PhoneState.DONE, None),
     ]
     assert sorted(floor.sent()) == ["001", "003"]
+
+
+async def test_plan_of_a_text_names_the_phones_of_its_variant_by_equal_difference(
+    floor: Floor,
+) -> None:
+    """A phone with another variant does not count; the stored text changes nothing."""
+    made, _ = await templated(floor)
+    new = CreateTemplate(name="office", body="<other/>", model="8841")
+    other = await floor.templates.create(floor.root, new)
+    await floor.phones.update(floor.root, a_mac(4), PhonePatch(model="CP-8841"))
+    plan = PlanTemplate(
+        floor.database, PlanBatch(floor.database, floor.deploy, compare_directly), JinjaRenderer()
+    )
+
+    stored = await plan(floor.root, made.uuid, PlanText())
+    typed = PlanText(body=BODY.replace("<load>old", "<load>new"))
+    found = await plan(floor.root, made.uuid, typed)
+    others = await plan(floor.root, other.uuid, PlanText())
+
+    assert (stored.phones, stored.unchanged, stored.groups) == (3, 3, ())
+    assert (found.phones, found.changed) == (3, 3)
+    assert [(one.count, one.diff) for one in found.groups] == [
+        (3, "-<load>old</load>\n+<load>new</load>\n")
+    ]
+    assert (others.phones, others.changed) == (1, 1)
+    assert others.groups[0].macs == (a_mac(4),)
+    assert (await floor.templates.get(floor.root, made.uuid)).body == BODY
+    assert floor.uploader.uploads == []
+
+
+async def test_plan_of_a_text_that_fails_for_a_phone_says_why(floor: Floor) -> None:
+    made, profiles = await templated(floor, phones=2)
+    patch = ProfilePatch(values={"v": "has it"})
+    await floor.profiles.update(floor.root, profiles[0].uuid, patch)
+    plan = PlanTemplate(
+        floor.database, PlanBatch(floor.database, floor.deploy, compare_directly), JinjaRenderer()
+    )
+
+    found = await plan(floor.root, made.uuid, PlanText(body="<d>{{ values.v }}</d>"))
+    with pytest.raises(Invalid):
+        await plan(floor.root, made.uuid, PlanText(body="{{ nope }}"))
+    with pytest.raises(Forbidden):
+        await plan(floor.ada, made.uuid, PlanText())
+
+    assert (found.changed, found.unfit) == (1, 1)
+    assert found.problems[0].macs == (a_mac(2),)
+
+
+async def test_oldest_texts_of_a_template_are_removed(floor: Floor) -> None:
+    templates = dataclasses.replace(floor.templates, most_revisions=2)
+    made = await templates.create(floor.root, CreateTemplate(name="a", body="<a>1</a>"))
+    for number in range(2, 5):
+        patch = TemplatePatch(body=f"<a>{number}</a>")
+        await templates.update(floor.root, made.uuid, patch)
+
+    listed = await (await templates.revisions(floor.root, made.uuid)).everything()
+
+    assert [one.number for one in listed] == [3, 4]
+    assert (await templates.revision(floor.root, made.uuid, 3)).body == "<a>3</a>"
+    for refused in (templates.revisions(floor.ada, made.uuid),
+                    templates.revision(floor.ada, made.uuid, 3)):  # fmt: skip
+        with pytest.raises(Forbidden):
+            await refused

@@ -9,18 +9,20 @@ import msgspec
 from sqlalchemy import bindparam, delete, func, insert, select, update
 
 from phoneprov_adapters.sql.engines.connection import Connection, Row
-from phoneprov_adapters.sql.stores.store import SqlQueries, SqlStore
-from phoneprov_adapters.sql.tables.fields import SealedColumn, json_text
+from phoneprov_adapters.sql.engines.statements import Query
+from phoneprov_adapters.sql.stores.store import SqlQueries, SqlRows, SqlStore
+from phoneprov_adapters.sql.tables.fields import Fields, SealedColumn, json_text
 from phoneprov_adapters.sql.tables.switching import (
     TEMPLATES,
     deployments,
     profile_revisions as revisions,
     renderings,
+    template_texts,
     templates,
 )
-from phoneprov_core.features.templates.model import Template
+from phoneprov_core.features.templates.model import Template, TemplateText
 from phoneprov_core.features.templates.recipes import TemplateUses
-from phoneprov_core.features.templates.use_cases import TemplateStore
+from phoneprov_core.features.templates.use_cases import TemplateStore, TemplateTextStore
 from phoneprov_core.switching.deployments.model import Deployment
 from phoneprov_core.switching.deployments.texts import Rendered, RenderingStore
 
@@ -64,6 +66,49 @@ class SqlTemplates(SqlStore[Template], TemplateStore):
         row = super()._row_of(entity)
         row["variant"] = "\n".join((entity.name, entity.model or "", entity.software_type or ""))
         return row
+
+
+_TEXT = Fields(TemplateText, template_texts)
+_WITHOUT_BODY = [template_texts.c[name] for name in _TEXT.names if name != "body"]
+_TEXTS = Query(
+    select(*_WITHOUT_BODY),
+    (template_texts.c.number, template_texts.c.uuid),
+    owner=template_texts.c.template_uuid == bindparam("owner"),
+)
+_OF_NUMBER = select(*_TEXT.columns).where(
+    template_texts.c.template_uuid == bindparam("template_uuid"),
+    template_texts.c.number == bindparam("number"),
+)
+_ADD_TEXT = insert(template_texts)
+_REMOVE_TEXTS = delete(template_texts).where(
+    template_texts.c.template_uuid == bindparam("template_uuid"),
+    template_texts.c.number <= bindparam("last"),
+)
+
+
+def _listed(row: Row) -> TemplateText:
+    return TemplateText(**dict(zip((one.name for one in _WITHOUT_BODY), row, strict=True)))
+
+
+class SqlTemplateTexts(SqlRows[TemplateText], TemplateTextStore):
+    """The texts that variants have and had, by number; a list does not open them."""
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection, _TEXTS, _listed)
+
+    async def add(self, text: TemplateText) -> None:
+        await self._connection.fetch_all(_ADD_TEXT, **_TEXT.row(text, self._connection.box))
+
+    async def find_text(self, template_uuid: str, number: int) -> TemplateText | None:
+        if not 0 < number < 2**31:
+            return None
+        values = {"template_uuid": template_uuid, "number": number}
+        row = await self._connection.fetch_one(_OF_NUMBER, **values)
+        return None if row is None else _TEXT.read(row, self._connection.box)
+
+    async def remove_until(self, template_uuid: str, number: int) -> None:
+        values = {"template_uuid": template_uuid, "last": number}
+        await self._connection.fetch_all(_REMOVE_TEXTS, **values)
 
 
 KEPT = 10
@@ -141,5 +186,6 @@ class TemplateStores:
     _connection: Connection
 
     templates = cached_property(lambda self: SqlTemplates(self._connection))
+    template_texts = cached_property(lambda self: SqlTemplateTexts(self._connection))
     renderings = cached_property(lambda self: SqlRenderings(self._connection))
     template_uses = cached_property(lambda self: TemplateUses(self))

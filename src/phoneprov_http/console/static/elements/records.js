@@ -7,10 +7,11 @@ import { texts } from "../texts.js";
 import { recordForm } from "./forms.js";
 import { ask, auditLink, errorBox, messageOf, notice, show } from "./parts.js";
 
-// The parts of a page as tabs; a part is loaded when it is first shown.
+// The parts of a page as tabs; a part is loaded when it is first shown, or each time (`isAnew`).
 
 /**
- * @typedef {{name: string, title: string, show: (panel: HTMLElement) => Promise<void> | void}} Tab
+ * @typedef {{name: string, title: string, isAnew?: boolean,
+ *   show: (panel: HTMLElement) => Promise<void> | void}} Tab
  */
 
 /**
@@ -45,7 +46,7 @@ export function tabs(label, tabs, chosen, changed) {
       part.button.setAttribute("aria-selected", String(isChosen));
       part.button.tabIndex = isChosen ? 0 : -1;
       part.panel.hidden = !isChosen;
-      if (isChosen && !part.isLoaded) void load(part);
+      if (isChosen && (part.tab.isAnew || !part.isLoaded)) void load(part);
       // Where the tabs are wider than the window, the chosen one and its neighbours are in sight.
       if (isChosen) requestAnimationFrame(() => reveal(part.button));
     }

@@ -249,6 +249,22 @@ export const switching = {
   owner: "Owner",
   configuration: "Configuration",
   revisions: "Revisions",
+  templateParts: "Parts of the template",
+  savedAt: "Saved",
+  savedBy: "Saved by",
+  restore: "Restore",
+  /** @param {number} number */
+  restoreNumber: (number) => `Restore revision ${number}`,
+  /** @param {number} number @param {number} next */
+  restoreQuestion: (number, next) => `Restore revision ${number} as revision ${next}?`,
+  restoreHint: "No phone changes until it is switched.",
+  restoreLosesTyped: "No phone changes until it is switched. The text that you typed and did not save is lost.",
+  /** @param {number} number @param {number} next */
+  restored: (number, next) => `Revision ${number} was restored as revision ${next}.`,
+  changedText: "What changed in the text",
+  whichChange: "Which phones would change",
+  changeOfTyped: "This compares what the phones have with the text that you typed, which is not saved yet.",
+  changeOfStored: "This compares what the phones have with the stored text.",
   oneRevision: "There is one revision only: nothing to compare.",
   compare: "Compare",
   from: "From revision",

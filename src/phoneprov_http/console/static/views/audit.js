@@ -152,7 +152,9 @@ async function rowOf(entry) {
       !(field === "profile_name" && changes.profile_uuid) && (old !== null || value !== null) && !(field === "mac" && value === name),
   );
   const items = shown.map(async ([field, change]) =>
-    field in LINKS && change.new
+    resource === "template" && field === "body" && changes.revision?.old
+      ? h("li", {}, h("a", { href: `#/templates/${id}?tab=revisions&from=${changes.revision.old}&to=${changes.revision.new}` }, texts.changedText))
+      : field in LINKS && change.new
       ? h("li", {}, h("a", { href: `#/${LINKS[field][0]}/${change.new}` }, LINKS[field][1]))
       : h("li", {}, h("b", {}, labelOf(field)), ": ", ...changeOf(await named(field, change))),
   );

@@ -7,7 +7,7 @@ import { choices, picker } from "../elements/forms.js";
 import { badge, errorBox, facts, sentences, simpleTable } from "../elements/parts.js";
 import { texts } from "../texts.js";
 import { inWords } from "../texts/frame.js";
-import { phoneChoice, phoneNames, phoneTitle } from "./shared.js";
+import { phoneChoice, phoneNames, phoneTitle, username } from "./shared.js";
 
 /** @typedef {import("../../types").Profile} Profile */
 
@@ -79,10 +79,14 @@ function reach({ reachable, message }) {
 
 // Parts of a profile's page: revisions, preview on a phone, the phones it is on, conflicts.
 
-/** Choose two revisions and see the difference, which the server computes.
- * @param {HTMLElement} panel @param {string} path @param {AbortSignal} signal */
-export async function revisionsPart(panel, path, signal) {
-  /** @type {import("../../types").Revision[]} */
+/** @typedef {{number: number, size: number, created_at: string, created_by: string}} Saved */
+
+/** Choose two revisions and see the difference, which the server computes; `restored` restores an
+ * earlier one.
+ * @param {HTMLElement} panel @param {string} path @param {AbortSignal} signal
+ * @param {{from?: number, to?: number, restored?: (number: number) => Promise<void>}} [options] */
+export async function revisionsPart(panel, path, signal, { from: first, to: second, restored } = {}) {
+  /** @type {Saved[]} */
   const revisions = (await api.get(`${path}/revisions`, signal)).data;
   if (revisions.length < 2) {
     fill(panel, h("p", {}, texts.oneRevision));
@@ -104,8 +108,8 @@ export async function revisionsPart(panel, path, signal) {
         ),
       ),
     );
-  const from = choice(texts.from, Math.max(1, newest - 1));
-  const to = choice(texts.to, newest);
+  const from = choice(texts.from, first || newest - 1);
+  const to = choice(texts.to, second || newest);
   const compare = async () => {
     try {
       const query = { from: from.value, to: to.value };
@@ -120,8 +124,21 @@ export async function revisionsPart(panel, path, signal) {
       fill(result, errorBox(error));
     }
   };
-  fill(panel, h("p", { className: "actions" }, from, to, h("button", { onclick: compare }, texts.compare)), result);
+  const table = restored && (await savesTable(revisions, restored));
+  fill(panel, table, h("p", { className: "actions" }, from, to, h("button", { onclick: compare }, texts.compare)), result);
   await compare();
+}
+
+/** Who saved each revision, and when; an earlier one can be restored.
+ * @param {Saved[]} revisions @param {(number: number) => Promise<void>} restored */
+async function savesTable(revisions, restored) {
+  const rows = revisions.toReversed().map(async ({ number, created_at: at, created_by: by }, place) => [
+    number,
+    when(at),
+    await username(by),
+    place === 0 ? texts.now : h("button", { "aria-label": texts.restoreNumber(number), onclick: () => void restored(number) }, texts.restore),
+  ]);
+  return simpleTable(texts.revisions, [texts.revision, texts.savedAt, texts.savedBy, texts.restore], await Promise.all(rows));
 }
 
 /** Callers without level 0 have 30 previews of a phone in ten minutes. */

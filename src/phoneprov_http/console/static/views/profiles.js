@@ -187,7 +187,7 @@ export async function profileView({ element, parameters: [uuid], query, signal }
           texts.profile,
           [
             { name: "edit", title: texts.edit, show: (panel) => panel.append(edited) },
-            { name: "revisions", title: texts.revisions, show: (panel) => revisionsPart(panel, path, signal) },
+            { name: "revisions", title: texts.revisions, isAnew: true, show: (panel) => revisionsPart(panel, path, signal) },
             { name: "phones", title: texts.deployedOn, show: (panel) => usesPart(panel, profile, signal) },
           ],
           query.get("tab") ?? "edit",

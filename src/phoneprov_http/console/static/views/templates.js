@@ -7,6 +7,7 @@ import { dataList } from "../elements/data-list.js";
 import { choices, picker, recordForm } from "../elements/forms.js";
 import { sortedHere } from "../elements/list-parts.js";
 import {
+  ask,
   auditLink,
   badge,
   errorBox,
@@ -17,12 +18,13 @@ import {
   sentences,
   simpleTable,
 } from "../elements/parts.js";
-import { removed } from "../elements/records.js";
+import { removed, tabs } from "../elements/records.js";
 import { TEMPLATE } from "../fields.js";
-import { forgetGuards, go, guard } from "../navigation.js";
+import { forgetGuards, go, guard, readdress } from "../navigation.js";
 import { texts } from "../texts.js";
-import { conflictBox } from "./profile-parts.js";
-import { phoneChoice } from "./shared.js";
+import { planned } from "./batches.js";
+import { conflictBox, revisionsPart } from "./profile-parts.js";
+import { phoneChoice, phoneNames } from "./shared.js";
 
 /** @typedef {import("../../types").Template} Template */
 
@@ -116,6 +118,7 @@ export async function templateView({ element, parameters: [uuid], query, signal 
 
   const typed = () => (editor.value() === saved ? {} : { body: editor.value() });
   const trial = isNew ? null : trialPart(path, typed, signal);
+  const changing = isNew ? null : changingPart(path, typed, signal);
   const { form } = recordForm(TEMPLATE, template, save, {
     changesOnly: !isNew,
     button: isNew ? texts.create : texts.save,
@@ -151,10 +154,11 @@ export async function templateView({ element, parameters: [uuid], query, signal 
   }
 
   form.querySelector(".actions")?.before(conflict);
+  if (changing) form.querySelector(".actions")?.append(changing.button);
   guard(() => form.isConnected && editor.value() !== saved);
   const others = isNew ? [] : (await api.get(withQuery(list, { name: template.name }), signal)).data;
   if (trial) form.append(...trial.elements);
-  const edited = h("div", { className: "profile" }, form, editor.element, trial?.result);
+  const edited = h("div", { className: "profile" }, form, editor.element, changing?.result, trial?.result);
   await trial?.ready;
   element.classList.add("wide");
   fill(
@@ -175,9 +179,69 @@ export async function templateView({ element, parameters: [uuid], query, signal 
           .filter((/** @type {Template} */ one) => one.uuid !== uuid)
           .flatMap((/** @type {Template} */ one) => [" ", h("a", { href: `#/templates/${one.uuid}` }, variantTitle(one))]),
       ),
-    edited,
+    isNew
+      ? edited
+      : tabs(
+          texts.templateParts,
+          [
+            { name: "edit", title: texts.edit, show: (panel) => panel.append(edited) },
+            {
+              name: "revisions",
+              title: texts.revisions,
+              isAnew: true,
+              show: (panel) => revisionsPart(panel, path, signal, { from: Number(query.get("from")), to: Number(query.get("to")), restored }),
+            },
+          ],
+          query.get("tab") ?? "edit",
+          (name) => {
+            const shown = name === "edit" ? {} : { tab: name, from: query.get("from"), to: query.get("to") };
+            readdress(withQuery(`/templates/${uuid}`, shown));
+          },
+        ),
   );
   await check();
+
+  /** An earlier text becomes the newest revision. @param {number} number */
+  async function restored(number) {
+    const details = h("p", {}, editor.value() === saved ? texts.restoreHint : texts.restoreLosesTyped);
+    if (!(await ask(texts.restoreQuestion(number, revision + 1), texts.restore, { details }))) return;
+    try {
+      const { body } = (await api.get(withQuery(`${path}/revisions/text`, { number }), signal)).data;
+      const { data } = await api.put(path, { body, revision });
+      notice(texts.restored(number, data.revision));
+      forgetGuards();
+      go(`/templates/${uuid}?tab=revisions&to=${data.revision}`);
+    } catch (error) {
+      if (!signal.aborted) notice(messageOf(error), "failed");
+    }
+  }
+}
+
+/**
+ * Which phones would get another file from the text as it is typed.
+ *
+ * @param {string} path @param {() => {body?: string}} typed @param {AbortSignal} signal
+ */
+function changingPart(path, typed, signal) {
+  const result = h("div", { className: "preview", "aria-live": "polite" });
+  const button = h("button", { type: "button", onclick: () => void show() }, texts.whichChange);
+  async function show() {
+    button.disabled = true;
+    fill(result, h("p", {}, texts.loading));
+    const unsaved = typed();
+    try {
+      const { data } = await api.post(`${path}/plan`, unsaved, signal);
+      const macs = [...data.groups, ...data.problems].flatMap((one) => one.macs);
+      const hint = "body" in unsaved ? texts.changeOfTyped : texts.changeOfStored;
+      fill(result, ...planned(data, await phoneNames(macs, signal)), h("p", { className: "hint" }, hint));
+    } catch (error) {
+      const isNone = error instanceof ApiError && error.code === "no_phones";
+      if (!signal.aborted) fill(result, isNone ? h("p", {}, error.message) : errorBox(error));
+    } finally {
+      button.disabled = false;
+    }
+  }
+  return { button, result };
 }
 
 /** @param {string} path @param {Template} template */
