@@ -24,7 +24,7 @@ from bench.world import KEY, World
 from faults.phones import LOAD, MODEL, Phones, host
 from phoneprov_adapters.composition.lifecycle import prepare, running
 from phoneprov_adapters.composition.settings import read_settings
-from phoneprov_adapters.runtime.system import system_clock
+from phoneprov_adapters.runtime.tasks import system_clock
 from phoneprov_adapters.simulator.web import WebPhone
 from phoneprov_adapters.sql import tables
 from phoneprov_adapters.sql.tables.fields import SealedColumn

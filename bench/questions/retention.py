@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 from bench.process import cpu_seconds, descendants
 from bench.questions import scale
 from bench.world import World
-from phoneprov_adapters.runtime.system import system_clock
+from phoneprov_adapters.runtime.tasks import system_clock
 from phoneprov_adapters.sql import tables
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase

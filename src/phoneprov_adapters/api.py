@@ -51,7 +51,7 @@ from phoneprov_adapters.phone.watch import (
     WebWatch as WebWatch,
 )
 from phoneprov_adapters.runtime.networks import PhoneNetworks as PhoneNetworks
-from phoneprov_adapters.runtime.system import random_id as random_id, system_clock as system_clock
+from phoneprov_adapters.runtime.tasks import random_id as random_id, system_clock as system_clock
 from phoneprov_adapters.security.argon2 import Argon2Hasher as Argon2Hasher
 from phoneprov_adapters.security.box import SecretBox as SecretBox
 from phoneprov_adapters.security.keys import SecretKeys as SecretKeys

@@ -74,6 +74,7 @@ from phoneprov_core.features.lines.drills import Drill as Drill, Drills as Drill
 from phoneprov_core.features.lines.model import Line as Line
 from phoneprov_core.features.lines.pjsip import PjsipObjects as PjsipObjects
 from phoneprov_core.features.lines.use_cases import Lines as Lines
+from phoneprov_core.features.rehearsal.foresight import RehearseBatch as RehearseBatch
 from phoneprov_core.features.rehearsal.model import (
     Foretold as Foretold,
     ForetoldCounts as ForetoldCounts,
@@ -82,7 +83,6 @@ from phoneprov_core.features.rehearsal.model import (
     Stage as Stage,
     TimelineEntry as TimelineEntry,
 )
-from phoneprov_core.features.rehearsal.use_cases import RehearseBatch as RehearseBatch
 from phoneprov_core.features.serving.model import DiscoveredPhone as DiscoveredPhone, Fetch as Fetch
 from phoneprov_core.features.serving.use_cases import (
     DiscoveredPhones as DiscoveredPhones,

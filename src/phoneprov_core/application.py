@@ -15,7 +15,7 @@ from phoneprov_core.features.joining.undo import UndoAct
 from phoneprov_core.features.lines.drills import Drills
 from phoneprov_core.features.lines.pjsip import PjsipObjects
 from phoneprov_core.features.lines.use_cases import Lines
-from phoneprov_core.features.rehearsal.use_cases import RehearseBatch
+from phoneprov_core.features.rehearsal.foresight import RehearseBatch
 from phoneprov_core.features.serving.use_cases import DiscoveredPhones, Fetches
 from phoneprov_core.features.sync.texts import ImportOrSync
 from phoneprov_core.features.sync.use_cases import SyncPeople

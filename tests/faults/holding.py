@@ -11,7 +11,7 @@ from pathlib import Path
 
 from phoneprov_adapters.composition.lifecycle import prepare, running
 from phoneprov_adapters.composition.settings import read_settings
-from phoneprov_adapters.runtime.system import random_id
+from phoneprov_adapters.runtime.tasks import random_id
 from phoneprov_adapters.sql.engines import processes
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 

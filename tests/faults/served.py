@@ -15,7 +15,7 @@ from contextlib import ExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal
 
-from phoneprov_adapters.runtime.system import random_id
+from phoneprov_adapters.runtime.tasks import random_id
 from phoneprov_http.main.server.sockets import bound
 from races.direct import PASSWORD
 from races.harness import START_SECONDS, Service

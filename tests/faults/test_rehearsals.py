@@ -308,7 +308,7 @@ async def test_level_0_is_required_and_the_size_is_bounded(
         await rehearse(Actor(office.owner, None), new)
     read_only = replace(office.root, read_only=True)
     assert (await rehearse(read_only, new)).outcomes.unknown == 3
-    monkeypatch.setattr("phoneprov_core.features.rehearsal.use_cases.MOST_PHONES", 2)
+    monkeypatch.setattr("phoneprov_core.features.rehearsal.foresight.MOST_PHONES", 2)
     with pytest.raises(TooLarge):
         await rehearse(office.root, new)
 

@@ -7,7 +7,7 @@ from sqlalchemy import NullPool, func, select
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from phoneprov_adapters.composition.container import Container
-from phoneprov_adapters.runtime.system import random_id, system_clock
+from phoneprov_adapters.runtime.tasks import random_id, system_clock
 from phoneprov_adapters.security.argon2 import Argon2Hasher
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.tables.people import assignments

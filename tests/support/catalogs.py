@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 
 from phoneprov_core.features.desks.pages import encodable
-from phoneprov_core.kernel.letters import plain
+from phoneprov_core.kernel.search import plain
 from phoneprov_http.phone.language import BUNDLED, DOMAIN, PLACEHOLDER, SPELLED
 
 ENGLISH_TEXTS = re.findall(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from phoneprov_adapters.runtime.system import log_login_failure
+from phoneprov_adapters.runtime.tasks import log_login_failure
 from phoneprov_core.kernel.actor import Origin, belonging_to
 from phoneprov_core.people.auth.model import LoginFailure
 from support.log_lines import lines_of, raw_lines_of

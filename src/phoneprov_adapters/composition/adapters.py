@@ -18,13 +18,14 @@ from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.phone.http import PhoneWeb
 from phoneprov_adapters.phone.watch import RealReachability, WebWatch
 from phoneprov_adapters.rendering.renderer import JinjaRenderer
-from phoneprov_adapters.runtime.system import (
+from phoneprov_adapters.runtime.tasks import (
+    Comparing,
+    OwnedTasks,
     log_deployment,
     log_login_failure,
     random_id,
     system_clock,
 )
-from phoneprov_adapters.runtime.tasks import Comparing, OwnedTasks
 from phoneprov_adapters.security.argon2 import Argon2Hasher
 from phoneprov_adapters.security.box import HmacPages, KeyedTokens, SecretBox
 from phoneprov_adapters.security.common import is_common

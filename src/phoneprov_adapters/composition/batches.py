@@ -20,8 +20,7 @@ from phoneprov_adapters.composition.desks import DesksContainer
 from phoneprov_adapters.composition.plugins import Periodic, of, singleton
 from phoneprov_adapters.composition.serving import ServingContainer
 from phoneprov_adapters.composition.switching import SwitchingContainer
-from phoneprov_adapters.runtime.system import log_batch
-from phoneprov_adapters.runtime.tasks import process_batches
+from phoneprov_adapters.runtime.tasks import log_batch, process_batches
 from phoneprov_core.features.batches.plan import PlanBatch, PlanTemplate
 from phoneprov_core.features.batches.run import RunBatches
 from phoneprov_core.features.batches.use_cases import Batches

@@ -31,7 +31,7 @@ from phoneprov_adapters.composition.settings import (
     read_settings,
 )
 from phoneprov_adapters.ftp.uploader import UNREADABLE, FtpUploader
-from phoneprov_adapters.runtime.system import ordered_id
+from phoneprov_adapters.runtime.tasks import ordered_id
 from phoneprov_adapters.security.keys import key_file
 from phoneprov_adapters.sql.engines.address import embedded_file
 from phoneprov_adapters.sql.engines.choice import OwnDatabase

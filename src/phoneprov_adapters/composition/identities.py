@@ -17,7 +17,7 @@ from phoneprov_adapters.composition.plugins import of, singleton
 from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.composition.variables import SettingsError
 from phoneprov_adapters.oidc.seal import BoxedSignIns
-from phoneprov_adapters.runtime.system import log_login_failure
+from phoneprov_adapters.runtime.tasks import log_login_failure
 from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_core.features.identities.model import IdentityProvider, SignInPolicy, SignInSeal
 from phoneprov_core.features.identities.use_cases import Identities, ProviderSignIn
@@ -33,7 +33,7 @@ def provider_of(settings: Settings) -> IdentityProvider | None:
     """The provider, None if none is configured. Raises ``SettingsError``."""
     if not settings.oidc_issuer:
         return None
-    from phoneprov_adapters.oidc import provider, web  # noqa: PLC0415 - slow to load
+    from phoneprov_adapters.oidc import provider  # noqa: PLC0415 - slow to load
 
     try:
         tls = ssl.create_default_context(cafile=settings.oidc_ca or None)
@@ -50,7 +50,7 @@ def provider_of(settings: Settings) -> IdentityProvider | None:
         name_claim=settings.oidc_name_claim,
         group_claim=settings.oidc_group_claim,
     )
-    return provider.OpenIdProvider(client, web.ProviderWeb(tls))
+    return provider.OpenIdProvider(client, provider.ProviderWeb(tls))
 
 
 def sign_in_of(

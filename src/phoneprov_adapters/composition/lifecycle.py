@@ -9,7 +9,7 @@ from phoneprov_adapters.composition.container import Container, background_of, c
 from phoneprov_adapters.composition.installation import make_folder, require_keys
 from phoneprov_adapters.composition.plugins import Periodic
 from phoneprov_adapters.composition.settings import Settings, SettingsError
-from phoneprov_adapters.runtime.system import system_clock
+from phoneprov_adapters.runtime.tasks import system_clock
 from phoneprov_adapters.security.keys import SecretKeys, load_or_create_keys
 from phoneprov_adapters.sql.engines.address import is_embedded
 from phoneprov_adapters.sql.engines.choice import OwnDatabase, processes_at

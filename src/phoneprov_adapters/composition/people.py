@@ -12,7 +12,7 @@ from phoneprov_adapters.composition.adapters import (
     tokens,
 )
 from phoneprov_adapters.composition.plugins import of, singleton
-from phoneprov_adapters.runtime.system import log_login_failure
+from phoneprov_adapters.runtime.tasks import log_login_failure
 from phoneprov_core.people.api_tokens import ApiTokens
 from phoneprov_core.people.audit import Audit
 from phoneprov_core.people.auth.accounts import ChangePassword, CreateAdmin, Register

@@ -11,7 +11,7 @@ from phoneprov_adapters.composition.table import declared
 from phoneprov_adapters.composition.variables import Variables
 from phoneprov_adapters.rehearsal.process import TwinProcess
 from phoneprov_adapters.sql.engines.transaction import Database
-from phoneprov_core.features.rehearsal.use_cases import RehearseBatch
+from phoneprov_core.features.rehearsal.foresight import RehearseBatch
 
 _HIDDEN = "a value that a twin does not need"
 

@@ -12,7 +12,7 @@ from phoneprov_adapters.composition.adapters import (
     setting,
 )
 from phoneprov_adapters.composition.plugins import Periodic, singleton
-from phoneprov_adapters.runtime.system import log_pruned
+from phoneprov_adapters.runtime.tasks import log_pruned
 from phoneprov_adapters.sql.maintenance.key_rotation import KeyRotation
 from phoneprov_core.features.retention import Prune
 

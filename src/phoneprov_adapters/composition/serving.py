@@ -10,7 +10,7 @@ from phoneprov_adapters.composition.adapters import (
 from phoneprov_adapters.composition.plugins import of, singleton
 from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.composition.switching import SwitchingContainer
-from phoneprov_adapters.runtime.system import ordered_id
+from phoneprov_adapters.runtime.tasks import ordered_id
 from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_core.features.serving.bootstrap import Bootstrap
 from phoneprov_core.features.serving.model import Repeats

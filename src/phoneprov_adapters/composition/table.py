@@ -17,7 +17,7 @@ from phoneprov_adapters.composition.plugins import PHONE_DRIVERS, UPLOADERS
 from phoneprov_adapters.ftp.settings import TOTAL_SECONDS, Tls
 from phoneprov_adapters.phone.http import Scheme
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
-from phoneprov_adapters.runtime.system import processors
+from phoneprov_adapters.runtime.tasks import processors
 from phoneprov_core.features.desks.model import Elsewhere
 from phoneprov_core.features.identities.model import Passwords
 from phoneprov_core.inventory.configuration.well_formed import LARGEST

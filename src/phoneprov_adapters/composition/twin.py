@@ -20,9 +20,8 @@ from phoneprov_adapters.composition.plugins import PHONE_DRIVERS
 from phoneprov_adapters.memory.database import TwinDatabase
 from phoneprov_adapters.memory.devices import MemoryUploader
 from phoneprov_adapters.phone.watch import WebWatch
-from phoneprov_adapters.rehearsal.loop import JumpingLoop
 from phoneprov_adapters.rehearsal.phones import TwinPhones, TwinUploader
-from phoneprov_adapters.rehearsal.process import SECONDS, Scene
+from phoneprov_adapters.rehearsal.process import SECONDS, JumpingLoop, Scene
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.serving.uploader import ServedUploader

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from phoneprov_adapters.runtime.system import random_id
+from phoneprov_adapters.runtime.tasks import random_id
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.connection import Context, Row

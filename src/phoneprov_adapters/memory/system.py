@@ -1,7 +1,7 @@
 """Predictable clock, identifiers, hashes and tokens.
 
 For tests and trials. None of it is secure: hashes contain the password, and tokens carry no
-signature. A service uses ``phoneprov_adapters.runtime.system`` and ``phoneprov_adapters.security``.
+signature. A service uses ``phoneprov_adapters.runtime.tasks`` and ``phoneprov_adapters.security``.
 """
 
 import asyncio

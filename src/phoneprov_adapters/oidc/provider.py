@@ -3,14 +3,17 @@
 import asyncio
 import base64
 import hashlib
+import ssl
 import time
+from collections.abc import Mapping
 from typing import Annotated, Any
 from urllib.parse import quote_plus, urlencode
 
+import httpx
+import msgspec
 from msgspec import Struct
 
 from phoneprov_adapters.oidc.tokens import header_of, require_own, usable, verified
-from phoneprov_adapters.oidc.web import ProviderWeb
 from phoneprov_adapters.runtime.networks import is_protected
 from phoneprov_core.features.identities.model import (
     IdentityProvider,
@@ -21,6 +24,44 @@ from phoneprov_core.features.identities.model import (
     SignInRefused,
 )
 from phoneprov_core.kernel.fields import SECRET, Redacted
+
+SECONDS = 5.0
+LARGEST = 64 * 1024
+
+
+class ProviderWeb:
+    """Asks the provider. ``tls`` verifies its certificate."""
+
+    def __init__(self, tls: ssl.SSLContext) -> None:
+        self._tls = tls
+
+    async def ask(
+        self, method: str, url: str, *, form: Mapping[str, str] | None = None, **more: Any
+    ) -> tuple[int, dict[str, Any]]:
+        """The status and the JSON object of the reply. Raises ``ProviderUnavailable``."""
+        # A small compressed reply could be huge in memory.
+        headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
+        try:
+            async with (
+                asyncio.timeout(SECONDS),
+                httpx.AsyncClient(
+                    verify=self._tls, trust_env=False, follow_redirects=False, timeout=SECONDS
+                ) as client,
+                client.stream(method, url, headers=headers, data=form, **more) as reply,
+            ):
+                body = bytearray()
+                async for part in reply.aiter_raw():
+                    body += part
+                    if len(body) > LARGEST:
+                        raise ProviderUnavailable
+                content = msgspec.json.decode(bytes(body))
+        except (TimeoutError, httpx.HTTPError, httpx.InvalidURL, ValueError, RecursionError):
+            # RecursionError: a reply nested too deeply.
+            raise ProviderUnavailable from None
+        if not isinstance(content, dict):
+            raise ProviderUnavailable
+        return reply.status_code, content
+
 
 KEPT_SECONDS = 3600.0
 AGAIN_SECONDS = 60.0

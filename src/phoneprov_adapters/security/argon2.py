@@ -20,7 +20,7 @@ import argon2
 from argon2 import Parameters, Type
 from argon2.exceptions import HashingError, InvalidHashError, VerificationError, VerifyMismatchError
 
-from phoneprov_adapters.runtime.system import processors
+from phoneprov_adapters.runtime.tasks import processors
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.people.users.model import PasswordHasher

@@ -20,7 +20,7 @@ from phoneprov_core.kernel.fields import (
     Uuid,
     schema,
 )
-from phoneprov_core.kernel.letters import caseless
+from phoneprov_core.kernel.search import caseless
 from phoneprov_core.kernel.store import Store
 from phoneprov_core.kernel.system import known_id
 

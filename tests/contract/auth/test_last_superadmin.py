@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from phoneprov_adapters.runtime.system import random_id, system_clock
+from phoneprov_adapters.runtime.tasks import random_id, system_clock
 from phoneprov_adapters.sql.engines.transaction import Database, SqlTransaction
 from phoneprov_core.kernel.actor import Actor, LevelRule
 from phoneprov_core.kernel.errors import Conflict

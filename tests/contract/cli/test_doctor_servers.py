@@ -9,7 +9,7 @@ import pytest
 from phoneprov_adapters.composition.doctor import examine
 from phoneprov_adapters.composition.doctor_lines import CheckResult, Verdict
 from phoneprov_adapters.ftp.listings import name_of_test
-from phoneprov_adapters.runtime.system import ordered_id
+from phoneprov_adapters.runtime.tasks import ordered_id
 from support.ami_stub import SECRET, USER, AmiStub, event
 from support.data_folder import populate
 from support.ftp_servers import PASSWORD, USER as FTP_USER, PlainHandler, pyftpdlib_server

@@ -728,7 +728,7 @@ async def test_provider_certificate_of_the_offices_authority_is_verified(tmp_pat
 async def test_provider_that_is_slow_ends_after_five_seconds(
     stub: OidcStub, browser: Browser, ada: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("phoneprov_adapters.oidc.web.SECONDS", 0.5)
+    monkeypatch.setattr("phoneprov_adapters.oidc.provider.SECONDS", 0.5)
 
     def drips(request: BaseHTTPRequestHandler) -> None:
         request.send_response(200)

@@ -20,8 +20,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from faults.served import Served as Workers, free_port
 from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.metrics import counters
-from phoneprov_adapters.metrics.counters import FOLDER, shared_counts
-from phoneprov_adapters.metrics.exposition import Exposition
+from phoneprov_adapters.metrics.counters import FOLDER, Exposition, shared_counts
 from phoneprov_core.features.serving.model import Fetch, FetchResult, Transport
 from phoneprov_core.switching.deployments.model import Confirmation, Outcome, StepName
 from phoneprov_http.errors import bearers_of
@@ -246,7 +245,7 @@ count_request("GET", "/api/v1/me", 200, 0.1)
 _EXPOSE = """
 import asyncio
 from phoneprov_adapters.memory.database import MemoryDatabase
-from phoneprov_adapters.metrics.exposition import Exposition
+from phoneprov_adapters.metrics.counters import Exposition
 print(asyncio.run(Exposition(MemoryDatabase())()).decode())
 """
 

@@ -7,7 +7,7 @@ from phoneprov_adapters.memory.devices import MemoryManager, MemoryPhone, Memory
 from phoneprov_adapters.memory.system import MemoryBackground, await_directly
 from phoneprov_adapters.rendering.renderer import JinjaRenderer
 from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
-from phoneprov_adapters.runtime.system import random_id, system_clock
+from phoneprov_adapters.runtime.tasks import random_id, system_clock
 from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_core.features.batches.commands import CreateBatch
 from phoneprov_core.features.batches.model import Counts

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from phoneprov_adapters.memory.devices import MemoryPhone
-from phoneprov_adapters.runtime.system import random_id, system_clock
+from phoneprov_adapters.runtime.tasks import random_id, system_clock
 from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_core.features.desks.records import DeskRecord, Due
 from phoneprov_core.features.fleet.model import (

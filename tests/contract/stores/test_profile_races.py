@@ -6,7 +6,7 @@ from types import NoneType
 import msgspec
 
 from phoneprov_adapters.memory.system import PlainHasher
-from phoneprov_adapters.runtime.system import random_id, system_clock
+from phoneprov_adapters.runtime.tasks import random_id, system_clock
 from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_core.features.desks.model import DeskPatch
 from phoneprov_core.features.desks.occupancy import change_use

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from phoneprov_core.kernel.letters import digits_as_ascii, folded, one_letter, spellings
+from phoneprov_core.kernel.search import digits_as_ascii, folded, one_letter, spellings
 
 NAMES = st.text(st.sampled_from("aeouAdj \u00e4\u00f6\u00fc\u00df\u00e6\u00f8\u00e5\u0111\u0308m"))
 

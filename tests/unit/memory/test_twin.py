@@ -4,7 +4,7 @@ import asyncio
 from datetime import UTC, datetime
 
 from phoneprov_adapters.memory.database import TwinDatabase
-from phoneprov_adapters.rehearsal.loop import JumpingLoop
+from phoneprov_adapters.rehearsal.process import JumpingLoop
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_core.features.fleet.states import FleetState, SeenPhone

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from phoneprov_adapters.runtime.system import processors
+from phoneprov_adapters.runtime.tasks import processors
 from phoneprov_core.people.auth.model import Lifetimes
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import asyncpg
 from msgspec import Struct
 
-from phoneprov_adapters.runtime.system import random_id
+from phoneprov_adapters.runtime.tasks import random_id
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.address import PostgresAddress
 from phoneprov_adapters.sql.engines.connection import Context, Row, revision_at

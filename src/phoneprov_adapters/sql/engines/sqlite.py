@@ -24,8 +24,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcon
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from phoneprov_adapters.runtime.system import random_id
-from phoneprov_adapters.runtime.tasks import to_its_end
+from phoneprov_adapters.runtime.tasks import random_id, to_its_end
 from phoneprov_adapters.security.box import SecretBox
 from phoneprov_adapters.sql.engines.connection import (
     Compiled,

@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
-from phoneprov_core.kernel.letters import plain
+from phoneprov_core.kernel.search import plain
 
 TITLE = 32
 PROMPT = 32

@@ -19,8 +19,14 @@ from phoneprov_core.kernel.fields import (
     Uuid,
     schema,
 )
-from phoneprov_core.kernel.letters import digits_as_ascii
-from phoneprov_core.kernel.search import ORDER, Filter, Query, SearchFields, Whether
+from phoneprov_core.kernel.search import (
+    ORDER,
+    Filter,
+    Query,
+    SearchFields,
+    Whether,
+    digits_as_ascii,
+)
 from phoneprov_core.kernel.values import INVISIBLE
 
 LONGEST_NUMBER = 32

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from phoneprov_core.kernel.letters import digits_as_ascii, folded, one_letter, spellings
+from phoneprov_core.kernel.search import digits_as_ascii, folded, one_letter, spellings
 from phoneprov_core.people.directory.model import CompanyContact
 
 PAGE = 32

@@ -27,8 +27,7 @@ from phoneprov_core.kernel.fields import (
     Uuid,
     schema,
 )
-from phoneprov_core.kernel.letters import caseless
-from phoneprov_core.kernel.search import ORDER, Filter, Query, SearchFields, Whether
+from phoneprov_core.kernel.search import ORDER, Filter, Query, SearchFields, Whether, caseless
 from phoneprov_core.kernel.system import Timestamp
 
 # No blank but a space, only between other characters; ``check_new_username`` has more rules.

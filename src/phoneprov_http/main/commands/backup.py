@@ -9,7 +9,7 @@ from phoneprov_adapters.composition.installation import make_folder, require_key
 from phoneprov_adapters.composition.lifecycle import opened, prepare
 from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.composition.variables import SettingsError
-from phoneprov_adapters.runtime.system import ordered_id, system_clock
+from phoneprov_adapters.runtime.tasks import ordered_id, system_clock
 from phoneprov_adapters.security.keys import key_file
 from phoneprov_adapters.sql.engines.address import embedded_file
 from phoneprov_adapters.sql.engines.revisions import UnfitSchema

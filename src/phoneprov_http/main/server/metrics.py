@@ -37,8 +37,7 @@ def with_metrics(app: ASGIApp, container: Container, *, apart_only: bool = False
     if token is None and settings.metrics_port is None:
         return app
     # Slow to load, and of use only here.
-    from phoneprov_adapters.metrics.counters import count_request  # noqa: PLC0415
-    from phoneprov_adapters.metrics.exposition import Exposition  # noqa: PLC0415
+    from phoneprov_adapters.metrics.counters import Exposition, count_request  # noqa: PLC0415
 
     return Metrics(
         app,

@@ -5,8 +5,8 @@ from phoneprov_core.features.batches.model import Batch, BatchPhone, BatchState
 from phoneprov_core.features.batches.plan import Plan, PlanBatch
 from phoneprov_core.features.batches.ports import NoPhones
 from phoneprov_core.features.batches.use_cases import Batches
+from phoneprov_core.features.rehearsal.foresight import RehearseBatch
 from phoneprov_core.features.rehearsal.model import Rehearsal, TooLarge
-from phoneprov_core.features.rehearsal.use_cases import RehearseBatch
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.paging import FromNewest
 from phoneprov_http.envelope import Envelope, Listed, listed, record

@@ -6,8 +6,8 @@ from typing import Any, cast
 
 import pytest
 
-from phoneprov_adapters.serving import records
-from phoneprov_adapters.serving.records import FetchRecords
+from phoneprov_adapters.serving import contents
+from phoneprov_adapters.serving.contents import FetchRecords
 from phoneprov_core.features.serving.model import Fetch, FetchResult, Transport
 from phoneprov_core.features.serving.use_cases import Ended
 from phoneprov_core.kernel.errors import Unavailable
@@ -40,8 +40,8 @@ class Recording:
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(records, "RETRY_SECONDS", 0.01)
-    monkeypatch.setattr(records, "STOP_SECONDS", 0.5)
+    monkeypatch.setattr(contents, "RETRY_SECONDS", 0.01)
+    monkeypatch.setattr(contents, "STOP_SECONDS", 0.5)
 
 
 def queue(recording: Recording, lost: list[int], most: int = 100) -> FetchRecords:

@@ -5,7 +5,7 @@ import hashlib
 
 import pytest
 
-from phoneprov_adapters.runtime.system import random_id
+from phoneprov_adapters.runtime.tasks import random_id
 from phoneprov_core.inventory.profiles.model import CreateProfile, Profile, ProfilePatch, Revision
 from phoneprov_core.inventory.profiles.use_cases import Profiles
 from phoneprov_core.kernel.actor import Actor

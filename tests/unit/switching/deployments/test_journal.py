@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from phoneprov_adapters.runtime.system import log_deployment
+from phoneprov_adapters.runtime.tasks import log_deployment
 from phoneprov_core.switching.deployments.model import Outcome, Step, StepName
 from support.phone_records import a_deployment
 from support.records import a_mac

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.json import Decoder
 from sqlalchemy import Select, Text, and_, bindparam, case, func, insert, literal_column, select
 
-from phoneprov_adapters.runtime.system import ordered_id
+from phoneprov_adapters.runtime.tasks import ordered_id
 from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.statements import at_places, insert_into, now_ms, upsert
 from phoneprov_adapters.sql.stores.inventory.phones import HAS_LEFT, IS_LEFT, LEFT_ON

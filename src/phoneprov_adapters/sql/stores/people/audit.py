@@ -16,7 +16,7 @@ from sqlalchemy import (
     union_all,
 )
 
-from phoneprov_adapters.runtime.system import ordered_id, system_clock
+from phoneprov_adapters.runtime.tasks import ordered_id, system_clock
 from phoneprov_adapters.sql.engines.connection import Row
 from phoneprov_adapters.sql.engines.statements import Statement, page
 from phoneprov_adapters.sql.stores.store import SqlQueries

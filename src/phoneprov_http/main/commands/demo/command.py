@@ -12,12 +12,15 @@ import httpx
 
 from phoneprov_adapters.simulator.phone import SimulatedPhone
 from phoneprov_http.main.commands.demo.office import PHONES, fill_office, simulated_office
-from phoneprov_http.main.commands.demo.service import DemoFailed, answers, run, served
 from phoneprov_http.main.commands.demo.steps import (
     LOAD,
     PASSWORD,
     USERNAME,
+    DemoFailed,
+    answers,
     log_in_at_desk,
+    run,
+    served,
     switch_over_http,
     switch_without_ftp,
 )

@@ -14,8 +14,7 @@ from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.lifecycle import create_database, prepare, running
 from phoneprov_adapters.composition.variables import SettingsError
 from phoneprov_adapters.metrics.counters import count_unrecorded
-from phoneprov_adapters.serving.contents import TftpFiles
-from phoneprov_adapters.serving.records import FetchRecords
+from phoneprov_adapters.serving.contents import FetchRecords, TftpFiles
 from phoneprov_adapters.tftp.server import Limits, TftpServer
 from phoneprov_core.features.serving.bootstrap import LOCALES, CheckLoad
 from phoneprov_core.inventory.configuration.findings import ending_of
