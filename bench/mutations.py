@@ -34,8 +34,9 @@ COVERED = FOLDER / "covered"
 FAILED = FOLDER / "failed"
 LIBRARIES = {
     "alembic", "argon2", "asyncpg", "aiosqlite", "aioftp", "click", "cryptography", "h11", "httpx",
-    "dependency_injector", "httptools", "joserfc", "litestar", "msgspec", "prometheus_client",
-    "rich", "sqlalchemy.ext.asyncio", "trustme", "uvicorn", "uvloop", "vobject", "yaml", "zxcvbn",
+    "dependency_injector", "httptools", "joserfc", "litestar", "msgspec", "openpyxl",
+    "prometheus_client", "rich", "sqlalchemy.ext.asyncio", "trustme", "uvicorn", "uvloop",
+    "vobject", "yaml", "zxcvbn",
 }  # fmt: skip
 STAGES = (20, 60)
 """Recorded seconds of the tests that a change runs after the near ones."""

@@ -4,7 +4,7 @@ from phoneprov_adapters.composition.adapters import clock, database
 from phoneprov_adapters.composition.people import PeopleContainer
 from phoneprov_adapters.composition.plugins import of, singleton
 from phoneprov_adapters.composition.transfer import TransferContainer
-from phoneprov_adapters.files.ldif import WholeCsvText
+from phoneprov_adapters.files.ldif import whole_table_in
 from phoneprov_core.features.sync.texts import ImportOrSync
 from phoneprov_core.features.sync.use_cases import SyncPeople
 
@@ -18,5 +18,5 @@ class SyncContainer(TransferContainer):
         company_directory=of(PeopleContainer.company_directory), clock=clock)
     import_or_sync = singleton(
         ImportOrSync, import_text=of(TransferContainer.import_text), sync=of(sync_people),
-        read=WholeCsvText)
+        read=whole_table_in)
     # fmt: on

@@ -1,1 +1,1 @@
-"""Tables as files: CSV, and vCard for directories."""
+"""Tables as files: CSV and Excel, and vCard for directories."""

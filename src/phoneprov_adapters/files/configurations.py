@@ -1,4 +1,4 @@
-"""Device configurations as rows: one file, a folder of ``SEP*.cnf.xml``, or a CSV of paths."""
+"""Device configurations as rows: one file, a folder of ``SEP*.cnf.xml``, or a table of paths."""
 
 import asyncio
 import re
@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
 from phoneprov_adapters.files.csv import CsvTable
+from phoneprov_adapters.files.excel import ExcelTable, has_excel_name
 from phoneprov_core.features.transfer.configurations import PROFILE_COLUMNS, TEMPLATE_COLUMNS, VALUE
 from phoneprov_core.features.transfer.model import OWNER, Row, RowProblem, is_note
 from phoneprov_core.inventory.configuration.well_formed import LARGEST
@@ -28,33 +29,42 @@ class ConfigurationTable:
         self._path = path
         self._owner = {OWNER: username} if username else {}
         self._files: list[Path] = []
+        is_excel = has_excel_name(path)
+        self._table = ExcelTable(path) if is_excel else CsvTable(path, _PIECE)
 
     async def columns(self) -> tuple[str, ...]:
         """The columns of the rows."""
         return PROFILE_COLUMNS
 
     async def unknown_columns(self) -> tuple[str, ...]:
-        """The columns of the CSV file that do not belong to a row."""
+        """The columns of the table that do not belong to a row."""
         known = {FILE, *await self.columns()}
-        columns = await CsvTable(self._path).columns() if self._is_csv() else ()
+        columns = await self._table.columns() if self.is_table() else ()
         return tuple(
             one for one in columns if not (one in known or is_note(one) or self._is_value(one))
         )
 
-    def _is_csv(self) -> bool:
-        return self._path.suffix.lower() in {".csv", ".tsv", ".txt"}
+    def is_table(self) -> bool:
+        """Whether the file is a table, and no configuration."""
+        name = self._path
+        return has_excel_name(name) or name.suffix.lower() in {".csv", ".tsv", ".txt"}
 
     def _is_value(self, column: str) -> bool:
         return column.startswith(VALUE)
 
+    @property
+    def unread(self) -> tuple[str, ...]:
+        """The names of the sheets that were not read."""
+        return self._table.unread
+
     def place(self, line: int) -> str:
-        """The file of a row, or the line of the CSV file."""
+        """The file of a row, or the line of the table."""
         return f"{self._path.name}:{line}" if not self._files else self._files[line - 1].name
 
     async def pieces(self) -> AsyncIterator[list[Row | RowProblem]]:
         """The rows, one at a time: each may have 512 KiB."""
-        if self._is_csv():
-            async for piece in CsvTable(self._path, _PIECE).pieces():
+        if self.is_table():
+            async for piece in self._table.pieces():
                 for row in piece:
                     yield [row if isinstance(row, RowProblem) else await self._row(row)]
             return
@@ -98,13 +108,14 @@ class ConfigurationTable:
 
 
 class TemplateTable(ConfigurationTable):
-    """Templates to import: a CSV file with their texts in ``body``, or their files in ``file``."""
+    """Templates to import: a table with their texts in ``body``, or their files in ``file``."""
 
     async def columns(self) -> tuple[str, ...]:
         """The columns of the rows."""
         return TEMPLATE_COLUMNS
 
-    def _is_csv(self) -> bool:
+    def is_table(self) -> bool:
+        """Always."""
         return True
 
     def _is_value(self, column: str) -> bool:  # noqa: ARG002 - templates have none

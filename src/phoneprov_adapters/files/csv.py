@@ -185,6 +185,8 @@ class CsvTable:
     """A table in a CSV file, read ``piece`` rows at a time. Raises ``OSError`` when the file cannot
     be read."""
 
+    unread: tuple[str, ...] = ()
+    """A text has no other sheets."""
     _piece = PIECE
 
     def __init__(self, path: Path, piece: int = PIECE) -> None:
@@ -202,7 +204,7 @@ class CsvTable:
     def _columns(self) -> tuple[str, ...]:
         with self._open() as file:
             try:
-                return tuple(name for name in _header(_records(file)) if name)
+                return named(columns_of(_records(file)))
             except UnicodeDecodeError:
                 return ()
 
@@ -241,11 +243,16 @@ def _records(file: TextIO) -> CsvRecords:
     return CsvRecords(file, max(_SEPARATORS, key=first.count))
 
 
-def _header(records: CsvRecords) -> list[str]:
-    """The names of the columns, empty for those without a name."""
+def columns_of(records: Iterable[CsvRecord]) -> list[str]:
+    """The names of the columns in the first record, empty for those without a name."""
     first = next(iter(records), None)
     names = [] if first is None else [name.strip() for name in first.cells]
     return [_column(name) if is_unicode(name) else "?" for name in names]
+
+
+def named(columns: Iterable[str]) -> tuple[str, ...]:
+    """The columns that have a name."""
+    return tuple(name for name in columns if name)
 
 
 def _column(name: str) -> str:
@@ -258,17 +265,18 @@ def _rows(file: TextIO) -> Rows:
     line = 1
     try:
         records = _records(file)
-        columns = _header(records)
+        columns = columns_of(records)
         for line, cells, problem in records:
             if problem:
                 yield RowProblem(line, "", problem)
             elif any(cell.strip() for cell in cells):
-                yield from _row(line, columns, cells)
+                yield from row_of(line, columns, cells)
     except UnicodeDecodeError as error:
         yield RowProblem(line + 1, "", f"The text is not {error.encoding}")
 
 
-def _row(line: int, columns: list[str], cells: list[str]) -> Rows:
+def row_of(line: int, columns: list[str], cells: list[str]) -> Rows:
+    """The row of the cells below these columns, or its problems."""
     if len(cells) > len(columns) and not any(cell.strip() for cell in cells[len(columns) :]):
         cells = cells[: len(columns)]
     if len(cells) != len(columns):

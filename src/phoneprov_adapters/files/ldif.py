@@ -16,6 +16,7 @@ from typing import BinaryIO
 from uuid import UUID
 
 from phoneprov_adapters.files.csv import CsvTable, CsvText
+from phoneprov_adapters.files.excel import ExcelTable
 from phoneprov_adapters.files.reading import UTF_8, Rows, encoding_of, in_pieces
 from phoneprov_core.features.sync.model import SyncRefused
 from phoneprov_core.features.transfer.model import Row, RowProblem
@@ -73,6 +74,12 @@ class WholeCsvText(CsvText):
             _require_end(file.read()[-1:])
         with super()._rows() as rows:
             yield rows
+
+
+def whole_table_in(content: str | bytes) -> WholeCsvText | ExcelTable:
+    """The table in a CSV text whose last line must have an end, or in the bytes of an Excel file,
+    which is not readable unless it is complete."""
+    return WholeCsvText(content) if isinstance(content, str) else ExcelTable(content)
 
 
 def _require_end(text: str) -> None:

@@ -245,6 +245,7 @@ export interface ImportResult {
   failed: number;
   rows: ImportedRow[];
   deactivated: string[];
+  unread_sheets: string[];
 }
 
 export interface ImportedRow {

@@ -161,7 +161,7 @@ def test_import_dry_run_shows_rows_before_anything_is_written(
     page.get_by_role("link", name="Import").click()
     page.get_by_label("Kind of records").select_option(label="Company directory")
     table = "name,work\nMary Shelley,2010\nLord Byron,2011\n"
-    page.get_by_label("CSV file").set_input_files(
+    page.get_by_label("CSV or Excel file").set_input_files(
         {"name": "contacts.csv", "mimeType": "text/csv", "buffer": (table + ",2012\n").encode()}
     )
     expect(page.get_by_label("CSV text")).to_have_value(re.compile("Lord Byron"))

@@ -14,7 +14,7 @@ from browser.console_rig import ORDINARY, ORDINARY_PASSWORD, Console, Service
 
 def choose(page: Page, content: bytes, kind: str = "Company directory") -> None:
     page.get_by_label("Kind of records").select_option(label=kind)
-    page.get_by_label("CSV file").set_input_files(
+    page.get_by_label("CSV or Excel file").set_input_files(
         {"name": "table.csv", "mimeType": "text/csv", "buffer": content}
     )
 

@@ -11,6 +11,7 @@ from click.testing import Result
 
 from support.command_line import PROGRAM, run, spawn, without_settings
 from support.data_folder import populate
+from support.excel import excel
 from support.scale import note, rounds
 
 MANY = rounds(2_000, 10_000)
@@ -323,3 +324,65 @@ def test_batch_macs_file_without_text_is_refused_in_one_line(
     assert message in done.stderr
     assert done.stderr.startswith("phoneprov: --macs-from: macs")
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_excel_file_is_imported_by_its_name_and_from_standard_input(tmp_path: Path) -> None:
+    rows = [["mac", "name"], ["001bd4123456", "0301"], [], ["nonsense", "Hall"]]
+    file = tmp_path / "phones.xlsx"
+    file.write_bytes(excel(rows, lambda book: book.create_sheet("Old")))
+
+    done = phoneprov("import", "phones", "phones.xlsx", "--keep-going")
+
+    unread, wrong = done.stderr.splitlines()
+    assert unread == "Only the first sheet of phones.xlsx was read; not read: Old."
+    assert wrong.startswith("phones.xlsx:4: mac must have 12")
+    file.write_bytes(excel(rows[:2]))
+    with file.open("rb") as content:
+        again = subprocess.run(
+            [*PROGRAM, "import", "phones", "-"],
+            stdin=content, capture_output=True, text=True, check=False,
+            env=without_settings(PHONEPROV_DATA_DIR=str(tmp_path / "data")),
+        )  # fmt: skip
+    assert again.stdout == "Imported: 0 new, 0 changed, 1 unchanged, 0 wrong.\n", again.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("import", "phones"), ("import", "templates"), ("import", "profiles"), ("join",),
+        ("leave",), ("sync", "people", "--source", "hr"), ("plan", "--items"),
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_file_with_the_name_of_excel_is_refused_with_its_name(
+    tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    (tmp_path / "some.xlsx").write_bytes(b"PK\x03\x04 no workbook")
+
+    done = phoneprov(*command, "some.xlsx")
+
+    name = "--items:" if "--items" in command else "some.xlsx"
+    assert f"{name} cannot be read as an Excel file" in done.stderr
+    assert done.exit_code == 2
+
+
+def test_templates_and_items_are_read_from_excel_files(tmp_path: Path) -> None:
+    body = "<device><a>{{ values.a }}</a></device>"
+    (tmp_path / "t.xlsx").write_bytes(excel([["name", "body"], ["office", body]]))
+    (tmp_path / "items.xlsx").write_bytes(excel([["mac", "profile"], ["nonsense", "x"]]))
+
+    assert phoneprov("import", "templates", "t.xlsx").stdout.startswith("Imported: 1 new")
+    assert "line 2 needs the MAC" in phoneprov("plan", "--items", "items.xlsx").stderr
+
+
+def test_people_of_an_excel_file_join_and_leave(tmp_path: Path) -> None:
+    heading = ["first_name", "last_name", "username", "email", "number"]
+    ada = ["Ada", "Lovelace", "ada", "ada@example.com", 301]
+    (tmp_path / "people.xlsx").write_bytes(excel([heading, ada]))
+    (tmp_path / "leavers.xlsx").write_bytes(excel([["username"], ["ada"]]))
+
+    joined = phoneprov("join", "people.xlsx")
+    left = phoneprov("leave", "leavers.xlsx")
+
+    assert "ada, number 301" in joined.stdout, joined.output
+    assert "Written." in left.stdout, left.output

@@ -1,11 +1,13 @@
 """Import of a table over HTTP."""
 
+from base64 import b64encode
 from typing import Any
 
 import pytest
 
 from phoneprov_adapters.security.argon2 import Argon2Hasher
 from support.api import Api, Caller, data_of, error_of
+from support.excel import excel, with_parts
 
 PHONES = "mac,model,location\n00:1B:D4:00:00:01,CP-7945G,Hall\n001bd4000002,CP-7945G,Annex\n"
 WRONG = PHONES + "nonsense,CP-7945G,Annex\n00:1B:D4:00:00:03,7945\n"
@@ -273,3 +275,61 @@ async def test_options_of_a_sync_need_a_source_and_users(admin: Caller) -> None:
 
     for response in (without, phones):
         assert list(error_of(response, 422)) == ["source"]
+
+
+DIRECTORY: list[list[Any]] = [
+    ["key", "username", "first_name", "last_name", "email", "phone"],
+    ["1", "ada", "Ada", "Lovelace", "ada@example.com", "0301"],
+    [],
+    ["2", "bob", "Bob", "Barton", "bob@example.com", 302],
+]
+
+
+def body_of(file: bytes, **options: Any) -> dict[str, Any]:
+    return {"xlsx": b64encode(file).decode(), **options}
+
+
+async def test_import_of_an_excel_file_follows_the_rules_of_csv(admin: Caller) -> None:
+    table = [["mac", "model", "location"], ["001bd4000001", "CP-7945G", "Hall"], ["no", "", ""]]
+    wrong = data_of(await admin.post("/imports/phones", body_of(excel(table))), 200)
+    assert [(row["line"], row["outcome"]) for row in wrong["rows"]] == [
+        (2, "created"), (3, "failed"),
+    ]  # fmt: skip
+    assert await count(admin) == 0
+
+    further = excel(table[:2], lambda book: book.create_sheet("Old"))
+    written = data_of(await admin.post("/imports/phones", body_of(further)), 200)
+    assert (written["written"], written["unread_sheets"]) == (True, ["Old"])
+    assert data_of(await admin.get("/phones"))[0]["location"] == "Hall"
+
+
+async def test_sync_of_an_excel_file_keeps_numbers_as_they_are_shown(admin: Caller) -> None:
+    order = body_of(excel(DIRECTORY), source="hr")
+    result = data_of(await admin.post("/imports/users", order), 200, "Table imported")
+
+    assert [(row["line"], row["outcome"]) for row in result["rows"]] == [
+        (2, "created"), (4, "created"),
+    ]  # fmt: skip
+    phones = {user["username"]: user["phone"] for user in data_of(await admin.get("/users"))}
+    assert (phones["ada"], phones["bob"]) == ("0301", "302")
+
+
+@pytest.mark.parametrize("source", [{}, {"source": "hr"}], ids=["import", "sync"])
+async def test_excel_file_that_cannot_be_read_changes_nothing(
+    admin: Caller, source: dict[str, str]
+) -> None:
+    data_of(await admin.post("/imports/users", body_of(excel(DIRECTORY), source="hr")))
+    for file, field in (
+        (b"PK\x03\x04", "xlsx"),
+        (with_parts(excel(DIRECTORY), {"xl/vbaProject.bin": lambda _: b"x"}), "xlsx"),
+        (excel([*DIRECTORY, ["=1+1"]]), "A5"),
+    ):
+        refused = error_of(await admin.post("/imports/users", body_of(file, **source)), 422)
+        assert set(refused) == {field}
+    assert all(user["is_active"] for user in data_of(await admin.get("/users")))
+
+
+async def test_import_needs_one_table(admin: Caller) -> None:
+    for body in ({}, {"csv": PHONES, **body_of(excel(DIRECTORY))}):
+        error_of(await admin.post("/imports/phones", body), 422)
+    error_of(await admin.post("/imports/phones", {"xlsx": "no base64!"}), 422)

@@ -1,24 +1,26 @@
-"""Import of a table that is sent as text, or sync of the people in it."""
+"""Import of a table that is sent in a request, or sync of the people in it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
-from phoneprov_core.features.sync.model import Directory, Synced, SyncOptions
+from phoneprov_core.features.sync.model import Synced, SyncOptions
 from phoneprov_core.features.sync.use_cases import SyncPeople
 from phoneprov_core.features.transfer.texts import (
     ImportedRow,
     ImportRequest,
     ImportResult,
     ImportText,
+    SentTable,
     by_line,
 )
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of, wrong
 
-ReadDirectory = Callable[[str], Directory]
-"""Port: the people in a CSV text, whose first line names the columns."""
+ReadDirectory = Callable[[str | bytes], SentTable]
+"""Port: the people in a CSV text or in an Excel file, as ``ReadTable``."""
 
 _OPTIONS = {"source": "source", "missing": "missing_", "most": "most", "adopt": "adopt"}
 
@@ -45,7 +47,9 @@ class ImportOrSync:
         if request.keep_going:
             raise wrong("keep_going", "is not for a source, whose wrong rows are always skipped")
         wanted = command_of(SyncOptions, {**given, "dry_run": request.dry_run})
-        return result_of(await self.sync(actor, self.read(request.csv), wanted))
+        directory = self.read(request.content)
+        result = result_of(await self.sync(actor, directory, wanted))
+        return replace(result, unread_sheets=directory.unread)
 
 
 def result_of(synced: Synced) -> ImportResult:

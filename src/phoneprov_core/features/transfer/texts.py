@@ -1,8 +1,8 @@
-"""Import of a table that is sent as text."""
+"""Import of a table that is sent in a request."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Protocol
 
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
@@ -11,6 +11,7 @@ from phoneprov_core.features.transfer.model import Changes, RowOutcome, RowProbl
 from phoneprov_core.features.transfer.use_cases import Transfer
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command, record_of
+from phoneprov_core.kernel.errors import Problem
 from phoneprov_core.kernel.fields import SECRET, schema
 from phoneprov_core.people.access import require_superadmin
 
@@ -19,21 +20,47 @@ Kind = Literal[
     "personal-directory", "pins", "user-extensions", "profiles", "templates",
 ]  # fmt: skip
 
-ReadTable = Callable[[str], Table]
-"""Port: the table in a CSV text, whose first line names the columns."""
+
+class SentTable(Table, Protocol):
+    """A table in a request."""
+
+    @property
+    def unread(self) -> tuple[str, ...]:
+        """The names of the sheets that are no part of the table, once it is read."""
+
+
+ReadTable = Callable[[str | bytes], SentTable]
+"""Port: the table in a CSV text, whose first line names the columns, or in the bytes of an Excel
+file, whose first sheet it is. Reading it raises ``Invalid`` if a file is none of Excel, is larger
+than a table is, or has cells without a value of their own."""
 
 
 class ImportRequest(Command, frozen=True, kw_only=True, rename={"missing_": "missing"}):
     """A table to import."""
 
-    csv: Annotated[
-        str,
-        SECRET,
-        schema(
-            "The table as CSV (RFC 4180); its first line names the columns",
-            examples=["mac,model,location\n00:1B:D4:12:34:56,CP-7945G,Hall\n"],
-        ),
-    ]
+    csv: (
+        Annotated[
+            str,
+            SECRET,
+            schema(
+                "The table as CSV (RFC 4180); its first line names the columns. Required without "
+                "`xlsx`",
+                examples=["mac,model,location\n00:1B:D4:12:34:56,CP-7945G,Hall\n"],
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+    xlsx: (
+        Annotated[
+            bytes,
+            SECRET,
+            schema(
+                "The table as an Excel file (.xlsx) in base64, instead of `csv`: its first sheet, "
+                "whose first row names the columns"
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
     dry_run: Annotated[bool, schema("Write nothing; report the result of the import")] = False
     keep_going: Annotated[
         bool, schema("Skip wrong rows; otherwise one wrong row stops the import")
@@ -77,6 +104,22 @@ class ImportRequest(Command, frozen=True, kw_only=True, rename={"missing_": "mis
         | UnsetType
     ) = UNSET
 
+    @classmethod
+    def missing(cls, given: Mapping[str, object]) -> list[Problem]:
+        """One of ``csv`` and ``xlsx``."""
+        return [] if {"csv", "xlsx"} & set(given) else [Problem("csv", "is required, or xlsx")]
+
+    def problems(self) -> list[Problem]:
+        """Both of ``csv`` and ``xlsx``."""
+        both = self.csv is not UNSET and self.xlsx is not UNSET
+        return [Problem("xlsx", "is a second table beside csv")] if both else []
+
+    @property
+    def content(self) -> str | bytes:
+        """The table."""
+        content = self.xlsx if self.csv is UNSET else self.csv
+        return b"" if content is UNSET else content
+
 
 class ImportProblem(Struct, frozen=True):
     """A problem of a row."""
@@ -88,7 +131,9 @@ class ImportProblem(Struct, frozen=True):
 class ImportedRow(Struct, frozen=True):
     """The result of one row."""
 
-    line: Annotated[int, schema("Line of the text, from 1", minimum=1, examples=[2])]
+    line: Annotated[
+        int, schema("Line of the text, or row of the sheet, from 1", minimum=1, examples=[2])
+    ]
     outcome: Annotated[
         Literal["created", "updated", "unchanged", "failed"],
         schema("What happened to the row, or would happen"),
@@ -134,19 +179,24 @@ class ImportResult(Struct, frozen=True):
             "Sync: usernames of the people that the table lacks, now inactive", examples=[["bob"]]
         ),
     ] = ()
+    unread_sheets: Annotated[
+        tuple[str, ...],
+        schema("Names of the sheets of an Excel file that were not read: only the first one is"),
+    ] = ()
 
 
 @dataclass(frozen=True)
 class ImportText:
-    """``Transfer.into`` for a table in a text. Needs level 0."""
+    """``Transfer.into`` for a table in a request. Needs level 0."""
 
     transfer: Transfer
     read: ReadTable
 
     async def __call__(self, actor: Actor, kind: str, request: ImportRequest) -> ImportResult:
-        """Raises ``NotFound`` for an unknown kind."""
+        """Raises ``NotFound`` for an unknown kind, and as ``ReadTable``."""
         require_superadmin(actor)
         rows: dict[int, ImportedRow] = {}
+        table = self.read(request.content)
 
         def seen(line: int, outcome: RowOutcome, changes: Changes) -> None:
             rows[line] = ImportedRow(line, outcome, changes=dict(changes))
@@ -154,7 +204,7 @@ class ImportText:
         imported = await self.transfer.into(
             actor,
             kind,
-            self.read(request.csv),
+            table,
             dry_run=request.dry_run,
             keep_going=request.keep_going,
             seen=seen,
@@ -165,4 +215,6 @@ class ImportText:
         for line, notes in by_line(imported.notes).items():
             rows[line] = replace(rows[line], notes=notes)
         in_order = tuple(rows[line] for line in sorted(rows))
-        return record_of(ImportResult, imported, failed=len(problems), rows=in_order)
+        return record_of(
+            ImportResult, imported, failed=len(problems), rows=in_order, unread_sheets=table.unread
+        )

@@ -67,6 +67,7 @@ export const labels = {
   revision: "Revision",
   vendor: "Vendor phone",
   csv: "CSV text",
+  xlsx: "Excel file",
   token: "API token",
   action: "Action",
   at_once: "Phones at a time",

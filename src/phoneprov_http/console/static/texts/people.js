@@ -184,7 +184,7 @@ export const people = {
 
   importTitle: "Import a table",
   importHint:
-    "Choose a CSV file whose first line names the columns, or paste its text. A row that names an existing record changes it, any other row creates one. Nothing is deleted.",
+    "Choose a CSV or Excel file (.xlsx) whose first line names the columns, or paste CSV text. Of an Excel file the first sheet is read. A row that names an existing record changes it, any other row creates one. Nothing is deleted.",
   kind: "Kind of records",
   kinds: /** @type {Record<string, string>} */ ({
     phones: "Phones",
@@ -200,7 +200,8 @@ export const people = {
     templates: "Templates",
     profiles: "Profiles",
   }),
-  file: "CSV file",
+  file: "CSV or Excel file",
+  unreadSheets: (/** @type {string[]} */ names) => `Only the first sheet was read. Not read: ${names.join(", ")}.`,
   csv: labels.csv,
   encoding: "Encoding",
   encodings: /** @type {Record<string, string>} */ ({

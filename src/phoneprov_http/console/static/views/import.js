@@ -1,4 +1,4 @@
-/** The import of a CSV file, in the encoding that it has. */
+/** The import of a table: a CSV file in the encoding that it has, or an Excel file. */
 
 import { api } from "../api.js";
 import { count, fill, h, uniqueId } from "../dom.js";
@@ -34,7 +34,17 @@ export function encodingOf(bytes) {
   return { encoding: "windows-1252", isSure: false };
 }
 
-// Import of a table in CSV: a dry run, wrong rows first, then changes with old and new values.
+/** @param {ArrayBuffer} bytes */
+function base64(bytes) {
+  let text = "";
+  for (const byte of new Uint8Array(bytes)) text += String.fromCharCode(byte);
+  return btoa(text);
+}
+
+/** The server reads a file with the name of Excel, or says what else it is. @param {File} file */
+const isExcel = (file) => /\.xl[a-z]{1,2}$/i.test(file.name);
+
+// Import of a table: a dry run, wrong rows first, then changes with old and new values.
 
 /** Rows shown; a longer table is better read in its file. */
 const MOST_ROWS = 500;
@@ -50,7 +60,7 @@ export function importView({ element, query }) {
       h("option", { value, selected: value === query.get("kind") }, text),
     ),
   );
-  const file = h("input", { id: ids.file, type: "file", accept: ".csv,text/csv", onchange: () => void read() });
+  const file = h("input", { id: ids.file, type: "file", accept: ".csv,text/csv,.xlsx", onchange: () => void read() });
   const encoding = h(
     "select",
     { id: ids.encoding, onchange: decode },
@@ -63,20 +73,30 @@ export function importView({ element, query }) {
   const result = h("div", { "aria-live": "polite" });
   const dryRun = h("button", { type: "submit", className: "primary" }, texts.dryRun);
   const write = h("button", { type: "button", onclick: () => send(false) }, texts.import_);
+  const textField = field(ids.text, texts.csv, text, "area");
   /** @type {ArrayBuffer | null} */
   let bytes = null;
+  let isSheet = false;
   let isSaved = true;
 
   function outdated() {
     write.disabled = true;
-    isSaved = text.value === "";
+    isSaved = text.value === "" && !isSheet;
     fill(result);
   }
 
   /** A file that is not UTF-8 is never guessed without a word. */
   async function read() {
-    bytes = (await file.files?.[0]?.arrayBuffer()) ?? null;
-    if (bytes === null) return;
+    const chosen = file.files?.[0];
+    bytes = (await chosen?.arrayBuffer()) ?? null;
+    isSheet = chosen !== undefined && isExcel(chosen);
+    textField.hidden = isSheet;
+    if (isSheet) {
+      text.value = "";
+      encodingField.hidden = problem.hidden = true;
+      outdated();
+    }
+    if (bytes === null || isSheet) return;
     const found = encodingOf(bytes);
     encoding.value = found.encoding;
     encodingField.hidden = found.isSure;
@@ -101,7 +121,8 @@ export function importView({ element, query }) {
     dryRun.disabled = write.disabled = true;
     fill(result, h("p", {}, texts.loading));
     try {
-      const { data } = await api.post(`imports/${kind.value}`, { csv: text.value, dry_run: isDry });
+      const table = isSheet && bytes !== null ? { xlsx: base64(bytes) } : { csv: text.value };
+      const { data } = await api.post(`imports/${kind.value}`, { ...table, dry_run: isDry });
       isSaved = data.written;
       fill(result, ...shown(data, isDry, text.value));
       write.disabled = !isDry || data.failed > 0 || data.created + data.updated === 0;
@@ -130,7 +151,7 @@ export function importView({ element, query }) {
       field(ids.file, texts.file, file),
       problem,
       encodingField,
-      field(ids.text, texts.csv, text, "area"),
+      textField,
       h("div", { className: "actions" }, dryRun, write),
     ),
     result,
@@ -160,6 +181,7 @@ function shown(data, isDry, csv) {
   const rows = inOrder(data.rows);
   return [
     h("h2", {}, said),
+    data.unread_sheets.length > 0 && h("p", {}, texts.unreadSheets(data.unread_sheets)),
     !data.written && data.failed > 0 && h("p", {}, texts.importAllOrNone),
     facts([
       [texts.rows, count(data.total)],

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 import click
 
-from phoneprov_adapters.files.csv import CsvTable
 from phoneprov_core.features.joining.model import (
     Joiner,
     JoinRequest,
@@ -17,11 +16,11 @@ from phoneprov_core.features.joining.model import (
     Moved,
     UndoRequest,
 )
-from phoneprov_core.features.transfer.model import Row, RowProblem, is_note, problems_of
+from phoneprov_core.features.transfer.model import Row, RowProblem, Table, is_note, problems_of
 from phoneprov_core.features.transfer.sheets import spoiled, tidied, truth
 from phoneprov_core.kernel.commands import Command, command_of, invalid
 from phoneprov_core.kernel.errors import Invalid, PhoneprovError
-from phoneprov_http.main.commands.features.transfer import readable
+from phoneprov_http.main.commands.features.transfer import readable_table
 from phoneprov_http.main.commands.local_access import Acting, as_operator, profile_called
 from phoneprov_http.main.commands.options import as_json, naming, print_json, printable
 
@@ -45,7 +44,7 @@ _dry_run = click.option("--dry-run", is_flag=True, help="Show each step; write n
 def join(
     file: Path, *, block: str | None, template: str | None, dry_run: bool, as_json: bool
 ) -> None:
-    """Let the people of a CSV file join. A FILE of - is standard input.
+    """Let the people of a CSV or Excel file (.xlsx) join. A FILE of - is standard input.
 
     The first line names the columns: first_name, last_name, username and email, and at will phone,
     lang, location, number or block, extension_type, voicemail, pin, template, values.NAME, mac,
@@ -70,7 +69,7 @@ def join(
 @_dry_run
 @as_json
 def leave(file: Path, *, vacant: str | None, dry_run: bool, as_json: bool) -> None:
-    """Let the people of a CSV file leave. A FILE of - is standard input.
+    """Let the people of a CSV or Excel file (.xlsx) leave. A FILE of - is standard input.
 
     The columns are username and, at will, hand_over_to: the username of the person who gets the
     numbers, which become free otherwise. Accounts become inactive, sessions, API tokens and logins
@@ -116,8 +115,8 @@ def _people(
 ) -> tuple[tuple[C, ...], list[int]]:
     """The people of a file and their lines; ``usual`` are values for people without one. Exits
     with every problem of the file."""
-    with readable(file) as path:
-        rows = asyncio.run(_rows(CsvTable(path)))
+    with readable_table(file) as table:
+        rows = asyncio.run(_rows(table))
     people, lines, problems = list[C](), list[int](), list[RowProblem]()
     for row in rows:
         if isinstance(row, RowProblem):
@@ -133,7 +132,7 @@ def _people(
     return tuple(people), lines
 
 
-async def _rows(table: CsvTable) -> list[Row | RowProblem]:
+async def _rows(table: Table) -> list[Row | RowProblem]:
     return [row async for piece in table.pieces() for row in piece]
 
 

@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 import click
 from click.core import ParameterSource
 
-from phoneprov_adapters.files.csv import CsvText
+from phoneprov_adapters.files.excel import begins_as_excel, table_in
 from phoneprov_adapters.files.reading import NotText, decoded
 from phoneprov_core.features.batches.commands import CreateBatch
 from phoneprov_core.features.batches.model import Batch, BatchAction, BatchState
@@ -45,7 +45,7 @@ _selecting = together(
     click.option(
         "--items",
         type=click.File("rb"),
-        help="A CSV file with the columns mac and profile (name or uuid); - is standard input.",
+        help="A CSV or Excel file with the columns mac and profile (name or uuid); - is stdin.",
     ),
     click.option("--template", help="Select phones that were rendered from a template."),
     click.option(
@@ -278,10 +278,13 @@ async def _batch_of(at: Acting, given: dict[str, Any]) -> CreateBatch:
 async def _items_in(at: Acting, file: BinaryIO) -> list[dict[str, str]]:
     """The rows of a file with a phone and a profile each."""
     try:
-        table = CsvText(decoded(file.read()))
+        content = file.read()
+        table = table_in(content if begins_as_excel(content) else decoded(content))
     except (NotText, OSError) as error:
         raise click.UsageError(f"--items: the file cannot be read ({error}).") from None
-    if not {"mac", "profile"} <= set(await table.columns()):
+    with naming({"xlsx": "--items:"}):
+        columns = set(await table.columns())
+    if not {"mac", "profile"} <= columns:
         raise click.UsageError("--items: the file needs the columns mac and profile.")
     uuids: dict[str, str] = {}
     items = []

@@ -1,14 +1,16 @@
 """``phoneprov sync``: people from a directory."""
 
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
 
+from phoneprov_adapters.files.excel import ExcelTable, is_excel
 from phoneprov_adapters.files.ldif import LdifTable, WholeCsv
 from phoneprov_core.features.sync.model import Directory, Synced, SyncOptions
 from phoneprov_core.kernel.commands import command_of
-from phoneprov_http.main.commands.features.transfer import readable
+from phoneprov_http.main.commands.features.transfer import naming_sheets, readable
 from phoneprov_http.main.commands.local_access import as_operator
 from phoneprov_http.main.commands.options import naming, printable
 
@@ -74,11 +76,11 @@ def people(
 ) -> None:
     """Let accounts follow the people of a directory. A FILE of - is standard input.
 
-    FILE is LDIF as ldapsearch prints it, or a CSV file (.csv, .tsv) with a column key. A person is
-    matched by key only (objectGUID, entryUUID, or --map key=...), so a new username keeps the
-    account. A missing person is deactivated, never deleted. A wrong entry is left out, and the exit
-    code is 1. If the input is empty or not complete, or if too many people would be deactivated or
-    renamed, nothing is written, and the exit code is 5.
+    FILE is LDIF as ldapsearch prints it, or a CSV or Excel file (.csv, .tsv, .xlsx) with a column
+    key. A person is matched by key only (objectGUID, entryUUID, or --map key=...), so a new
+    username keeps the account. A missing person is deactivated, never deleted. A wrong entry is
+    left out, and the exit code is 1. If the input is empty or not complete, or if too many people
+    would be deactivated or renamed, nothing is written, and the exit code is 5.
 
     \b
       phoneprov sync people people.ldif --source ad --dry-run
@@ -106,9 +108,12 @@ def people(
     if file.is_dir():
         raise click.UsageError(f"{file} is a folder.")
     # A pipe is read to its end before the database is opened.
-    with readable(file) as path:
+    with readable(file) as path, ExitStack() as stack:
         directory: Directory = LdifTable(path)
-        if _is_csv(path if str(file) == "-" else file):
+        if is_excel(path, file):
+            directory = excel = ExcelTable(path)
+            stack.enter_context(naming_sheets(file, excel))
+        elif _is_csv(path if str(file) == "-" else file):
             directory = WholeCsv(path)
         synced = as_operator(lambda at: at.container.sync_people()(at.actor, directory, options))
     _report(synced, "stdin" if str(file) == "-" else file.name, dry_run=dry_run)

@@ -19,15 +19,17 @@ from rich.progress import TimeRemainingColumn
 from phoneprov_adapters.composition.doctor_lines import SNAPSHOT_STAMP
 from phoneprov_adapters.files.configurations import ConfigurationTable, TemplateTable
 from phoneprov_adapters.files.csv import CsvTable, CsvWriter
+from phoneprov_adapters.files.excel import ExcelTable, is_excel
 from phoneprov_adapters.files.reading import OwnedBy
 from phoneprov_adapters.files.vcard import DIRECTORIES, VcardTable, VcardWriter, is_vcard
 from phoneprov_core.features.transfer.asterisk import Section
 from phoneprov_core.features.transfer.model import OWNER, Imported, Table
 from phoneprov_core.features.transfer.sheets import EXTENSIONS, PERSONAL_DIRECTORY
+from phoneprov_core.features.transfer.texts import SentTable
 from phoneprov_core.features.transfer.use_cases import KINDS, columns_in, columns_out
 from phoneprov_core.kernel.errors import Refused
 from phoneprov_http.main.commands.local_access import Acting, as_operator, counting
-from phoneprov_http.main.commands.options import printable
+from phoneprov_http.main.commands.options import naming, printable
 
 _CONTENTS = {"profiles", "templates"}
 """Kinds that are exported with all that they contain, secrets too."""
@@ -219,13 +221,14 @@ Place = Callable[[int], str]
     "--user", help="Owner of the contacts or profiles, unless a column username names it."
 )
 def import_(kind: str, file: Path, *, dry_run: bool, keep_going: bool, user: str | None) -> None:
-    """Import the rows of a CSV or vCard file. A FILE of - is standard input.
+    """Import the rows of a CSV, Excel or vCard file. A FILE of - is standard input.
 
     KIND is users, pins, extensions, user-extensions, phones, desks, kems, locations,
-    company-directory, personal-directory, profiles or templates. The first line of
-    a CSV file names the columns; vCards (.vcf) are for directories.
-    For profiles, FILE is a configuration, a folder of SEP*.cnf.xml, or a CSV file with a column
-    "file", "cnf_xml" or "template"; for templates, a CSV file with the columns "name" and "file"
+    company-directory, personal-directory, profiles or templates. The first line of a CSV
+    file, or the first row of the first sheet of an Excel file (.xlsx), names the columns; vCards
+    (.vcf) are for directories.
+    For profiles, FILE is a configuration, a folder of SEP*.cnf.xml, or a table with a column
+    "file", "cnf_xml" or "template"; for templates, a table with the columns "name" and "file"
     or "body".
 
     A row that names an existing record changes it, any other row creates a record; nothing is
@@ -250,10 +253,9 @@ def _import_rows(kind: str, file: Path, user: str | None, **how: Any) -> tuple[I
     if user is not None and kind != PERSONAL_DIRECTORY.name:
         raise click.UsageError("--user is for personal-directory and profiles only.")
     name = "stdin" if str(file) == "-" else file.name
-    with readable(file) as path:
-        table: Table = CsvTable(path)
-        if kind in DIRECTORIES and is_vcard(file):
-            table = VcardTable(path, columns_in(kind))
+    of_cards = columns_in(kind) if kind in DIRECTORIES and is_vcard(file) else None
+    with readable_table(file, of_cards) as read:
+        table = read
         if user is not None:
             table = OwnedBy(table, user)
 
@@ -275,13 +277,12 @@ def _import_profiles(kind: str, file: Path, user: str | None, **how: Any) -> tup
     if str(file) == "-":
         raise click.UsageError("Profiles are read from a file or a folder, not standard input.")
     table = ConfigurationTable(file, user)
-    if user is None and file.suffix.lower() not in {".csv", ".tsv", ".txt"}:
+    if user is None and not table.is_table():
         raise click.UsageError("--user is required: it names the owner of the profiles.")
-    _require_known(table, file)
     for name in table.left_out():
         text = f"Left out: {name}, since its name is not SEP, 12 hexadecimal digits and .cnf.xml."
         click.echo(printable(text), err=True)
-    imported = as_operator(lambda at: at.container.transfer().into(at.actor, kind, table, **how))
+    imported = _of_table(kind, file, table, **how)
     if imported.total == 0:
         raise click.UsageError(f"{file} contains no SEP*.cnf.xml.")
     return imported, table.place
@@ -291,20 +292,20 @@ def _import_templates(
     kind: str, file: Path, user: str | None, **how: Any
 ) -> tuple[Imported, Place]:
     if user is not None or str(file) == "-" or file.is_dir():
-        raise click.UsageError("Templates are read from a CSV file, without --user.")
+        raise click.UsageError("Templates are read from a CSV or Excel file, without --user.")
     table = TemplateTable(file)
-    _require_known(table, file)
-    imported = as_operator(lambda at: at.container.transfer().into(at.actor, kind, table, **how))
-    return imported, table.place
+    return _of_table(kind, file, table, **how), table.place
 
 
-def _require_known(table: ConfigurationTable, file: Path) -> None:
-    if wrong := asyncio.run(table.unknown_columns()):
-        known = ", ".join(("file", *asyncio.run(table.columns())))
-        are = "is not a column" if len(wrong) == 1 else "are not columns"
-        raise click.UsageError(
-            f"{file.name}: {', '.join(wrong)} {are} of this table; the columns are {known}."
-        )
+def _of_table(kind: str, file: Path, table: ConfigurationTable, **how: Any) -> Imported:
+    with naming_sheets(file, table):
+        if wrong := asyncio.run(table.unknown_columns()):
+            known = ", ".join(("file", *asyncio.run(table.columns())))
+            are = "is not a column" if len(wrong) == 1 else "are not columns"
+            raise click.UsageError(
+                f"{file.name}: {', '.join(wrong)} {are} of this table; the columns are {known}."
+            )
+        return as_operator(lambda at: at.container.transfer().into(at.actor, kind, table, **how))
 
 
 @contextmanager
@@ -318,6 +319,29 @@ def readable(file: Path) -> Iterator[Path]:
             shutil.copyfileobj(content, copy)
         copy.flush()
         yield Path(copy.name)
+
+
+@contextmanager
+def readable_table(file: Path, of_cards: tuple[str, ...] | None = None) -> Iterator[Table]:
+    """The table in the file or in standard input: in vCards with these columns, in an Excel file,
+    whose other sheets are named afterwards, or in a CSV file."""
+    with readable(file) as path:
+        if of_cards is not None:
+            yield VcardTable(path, of_cards)
+            return
+        table = ExcelTable(path) if is_excel(path, file) else CsvTable(path)
+        with naming_sheets(file, table):
+            yield table
+
+
+@contextmanager
+def naming_sheets(file: Path, table: SentTable) -> Iterator[None]:
+    """Names the file in the reason why it cannot be read, and the sheets that were not read."""
+    with naming({"xlsx": str(file)}):
+        yield
+    if table.unread:
+        others = printable(", ".join(table.unread))
+        click.echo(f"Only the first sheet of {file} was read; not read: {others}.", err=True)
 
 
 def _report(imported: Imported, place: Place, user: str | None, *, dry_run: bool) -> None:
