@@ -164,8 +164,8 @@ class ExcelTable:
 
 
 def _opened(file: BinaryIO) -> Any:
-    """The reader of the workbook with its texts, formats and sheets alone: its names, pictures and properties are
-    not needed, and their patterns take long on long texts."""
+    """The reader of the workbook with its texts, formats and sheets alone: its names, pictures and
+    properties are not needed, and their patterns take long on long texts."""
     from openpyxl.reader.excel import ExcelReader  # noqa: PLC0415 - slow to load
     from openpyxl.styles.stylesheet import apply_stylesheet  # noqa: PLC0415
 
