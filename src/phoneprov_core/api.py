@@ -72,6 +72,15 @@ from phoneprov_core.features.joining.model import (
 from phoneprov_core.features.joining.undo import UndoAct as UndoAct
 from phoneprov_core.features.lines.drills import Drill as Drill, Drills as Drills
 from phoneprov_core.features.lines.model import Line as Line
+from phoneprov_core.features.lines.numbers import (
+    FindQuery as FindQuery,
+    Found as Found,
+    Numbered as Numbered,
+    Numbers as Numbers,
+    NumbersOf as NumbersOf,
+    Person as Person,
+    UsedAt as UsedAt,
+)
 from phoneprov_core.features.lines.pjsip import PjsipObjects as PjsipObjects
 from phoneprov_core.features.lines.use_cases import Lines as Lines
 from phoneprov_core.features.rehearsal.foresight import RehearseBatch as RehearseBatch

@@ -13,6 +13,7 @@ from phoneprov_core.features.joining.join import JoinPeople
 from phoneprov_core.features.joining.leave import LeavePeople
 from phoneprov_core.features.joining.undo import UndoAct
 from phoneprov_core.features.lines.drills import Drills
+from phoneprov_core.features.lines.numbers import Numbers
 from phoneprov_core.features.lines.pjsip import PjsipObjects
 from phoneprov_core.features.lines.use_cases import Lines
 from phoneprov_core.features.rehearsal.foresight import RehearseBatch
@@ -82,6 +83,7 @@ class UseCases:
     extensions: Extensions
     links: Links
     lines: Lines
+    numbers: Numbers
     pjsip: PjsipObjects
     drills: Drills
     phones: Phones

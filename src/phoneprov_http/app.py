@@ -108,7 +108,7 @@ def api_routes(use_cases: UseCases) -> list[Router]:
         joining_routes(of.join_people, of.leave_people, of.undo_act),
         deployment_routes(of.deployments, of.rollback, of.restart_phone),
         desk_routes(of.desks),
-        line_routes(of.lines, of.drills),
+        line_routes(of.lines, of.drills, of.numbers),
         batch_routes(of.batches, of.plan_batch, of.rehearse_batch),
         fleet_routes(of.view_fleet, of.change_fleet, of.history),
         provisioning_routes(of.fetches, of.discovered_phones),

@@ -179,6 +179,9 @@ def table() -> Iterator[Route]:
     yield from of(f"{V1}/fleet", ("GET", "", "level 0", nothing))
     yield from of(f"{V1}/history/phones", ("GET", "", "level 0", nothing))
     yield from of(f"{V1}/desks", ("GET", "", "account", nothing))
+    yield from of(f"{V1}/search", ("GET", "", "account", nothing))
+    wanted = sending(of="users", ids=["{owner}"])
+    yield from of(f"{V1}/numbers", ("POST", "", "account", nothing, wanted))
     yield from of(
         f"{V1}/phone-profiles",
         ("GET", "", "account", nothing),

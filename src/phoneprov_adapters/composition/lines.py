@@ -13,6 +13,7 @@ from phoneprov_adapters.composition.adapters import (
 from phoneprov_adapters.composition.plugins import of, singleton
 from phoneprov_adapters.composition.switching import SwitchingContainer
 from phoneprov_core.features.lines.drills import Drills
+from phoneprov_core.features.lines.numbers import Numbers
 from phoneprov_core.features.lines.pjsip import PjsipObjects
 from phoneprov_core.features.lines.use_cases import Lines, WarnOfNoLine
 
@@ -24,6 +25,7 @@ class LinesContainer(SwitchingContainer):
     lines = singleton(
         Lines, database=database, clock=clock, context=setting(lambda it: it.asterisk_context),
         sounds=setting(lambda it: it.asterisk_languages))
+    numbers = singleton(Numbers, database=database, clock=clock)
     pjsip = singleton(
         PjsipObjects, database=database, clock=clock,
         context=setting(lambda it: it.asterisk_context),

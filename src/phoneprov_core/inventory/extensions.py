@@ -29,7 +29,7 @@ from phoneprov_core.kernel.fields import (
 )
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.search import ORDER, Query, SearchFields, Whether
-from phoneprov_core.kernel.store import ReadAndWrite, SearchedStore, selected
+from phoneprov_core.kernel.store import ReadAndWrite, Rows, SearchedStore, selected
 from phoneprov_core.kernel.system import Clock, NewId, known_id, timestamp
 from phoneprov_core.people.access import require_people, require_superadmin
 from phoneprov_core.people.users.use_cases import KnownNumbers
@@ -212,9 +212,13 @@ class Extensions:
     async def all(
         self, actor: Actor, page: Page = None, wanted: ExtensionSearch | None = None
     ) -> Listing[Extension]:
-        """Every extension, oldest first."""
+        """Every extension, oldest first. A word also finds those of the users with such a name."""
         require_people(actor)
-        found = await listing(self.database.read, lambda tx: selected(tx.extensions, wanted), page)
+
+        def matching(tx: ExtensionsTransaction) -> Rows[Extension]:
+            return selected(tx.extensions, wanted, people=True)
+
+        found = await listing(self.database.read, matching, page)
         return found.mapped(lambda extension: _shown_to(actor, extension))
 
     async def get(self, actor: Actor, uuid: str) -> Extension:

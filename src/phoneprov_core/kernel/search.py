@@ -186,9 +186,10 @@ class Search(Struct, frozen=True):
     equal those of ``filters``, in the order of their names; a tuple stands for each of its values.
 
     They are listed in the order of the field ``sort``, backwards with a ``-`` before it. Without
-    one, records with words are listed by ``rank``. With ``people``, a phone is also found by a user
-    who is logged in there or whose profile it has, and by the extensions of such a user, by a name
-    or number that begins with the word.
+    one, records with words are listed by ``rank``. With ``people``, a word is also found at the
+    begin of a name or number that belongs to the record: the extensions of a user; the names and
+    extensions of the owner of a profile; the names of the users of an extension; of a phone those
+    of a user who is logged in there or whose profile it has, and the number of its desk.
     """
 
     words: tuple[Word, ...] = ()
@@ -233,6 +234,7 @@ Query = Annotated[
     ),
 ]
 Filter = Annotated[AnyLine, schema("Only rows with exactly this value")]
+HasNumber = Annotated[AnyLine, schema("Only rows with this number, an active extension")]
 Whether = Annotated[bool, schema("Only rows with this value")]
 ORDER = schema(
     "Order by this field, with a `-` backwards; otherwise the oldest first, or the best match"

@@ -4,6 +4,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import Protocol, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.search import Search, search_for
@@ -80,10 +81,11 @@ class SearchedStore(Store[E], SearchedRows[E], Protocol[E]):
     """A store whose records can be searched."""
 
 
-def selected(rows: SearchedRows[E], wanted: Struct | None) -> Rows[E]:
-    """The records that a search command selects; all records without one."""
+def selected(rows: SearchedRows[E], wanted: Struct | None, *, people: bool = False) -> Rows[E]:
+    """The records that a search command selects; all records without one. With ``people`` they are
+    also found by people and numbers, see ``Search``."""
     search = search_for(wanted)
-    return rows if search is None else rows.matching(search)
+    return rows if search is None else rows.matching(replace(search, people=people))
 
 
 class ReadAndWrite(Protocol[T_co]):

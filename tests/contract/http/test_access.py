@@ -67,6 +67,7 @@ READS = {
     f"POST {V1}/configuration-templates/check",
     f"POST {V1}/batches/plan",
     f"POST {V1}/batches/rehearse",
+    f"POST {V1}/numbers",
 }
 NEED_A_LOGIN = {
     f"POST {V1}/auth/logout",

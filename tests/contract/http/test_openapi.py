@@ -188,11 +188,11 @@ def test_every_body_has_every_refusal() -> None:
 
 PHONES = (
     "q brand model location phone_vlan software_version software_type is_active last_outcome"
-    " last_drill user_uuid in_use sort state macs"
+    " last_drill user_uuid in_use number sort state macs"
 )
 DEPLOYMENTS = "profile_uuid outcome since until current before"
 FILTERS = {
-    "GET /api/v1/users": "q lang location nationality timezone is_active sort",
+    "GET /api/v1/users": "q lang location nationality timezone is_active number sort",
     "GET /api/v1/extensions": "q type voicemail is_active sort",
     "GET /api/v1/phones": PHONES,
     "GET /api/v1/phones/summaries": PHONES,
@@ -202,13 +202,14 @@ FILTERS = {
     "GET /api/v1/configuration-templates": "name",
     "GET /api/v1/configuration-templates/{uuid}/revisions/diff": "from to",
     "GET /api/v1/configuration-templates/{uuid}/revisions/text": "number",
-    "GET /api/v1/phone-profiles": "q user_uuid software_type sort",
+    "GET /api/v1/phone-profiles": "q user_uuid software_type number sort",
     "GET /api/v1/phone-profiles/{uuid}/revisions/diff": "from to",
     "GET /api/v1/batches": "before",
     "GET /api/v1/batches/{uuid}/phones": "state after",
     "GET /api/v1/deployments": f"mac {DEPLOYMENTS}",
     "GET /api/v1/fleet": "days",
     "GET /api/v1/history/phones": "at location mac after",
+    "GET /api/v1/search": "q most",
     "GET /api/v1/phones/{mac}/deployments": DEPLOYMENTS,
     "GET /api/v1/phones/{mac}/fetches": "before",
     "GET /api/v1/phones/{mac}/drills": "before",
@@ -250,7 +251,7 @@ def test_document_create_is_201_start_is_202_others_are_200() -> None:
     others = ("login", "refresh", "logout", "switch", "preview", "rollback", "restart",
               "user-perms", "lint", "imports/{kind}", "edits/{kind}",
               "configuration-templates/check", "render", "plan", "rehearse",
-              "people/join", "people/leave", "people/undo")  # fmt: skip
+              "people/join", "people/leave", "people/undo", "numbers")  # fmt: skip
     for name, described in OPERATIONS.items():
         creates = name.startswith("POST") and not name.endswith(others)
         status = "202" if name == "POST /api/v1/batches" else "201" if creates else "200"

@@ -1,9 +1,10 @@
 """How a kind of record is declared: its struct, and what the struct does not say."""
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from enum import Enum
 from functools import cache
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from msgspec import Struct
 from sqlalchemy import (
@@ -260,6 +261,12 @@ class Records(Generic[E]):
             people=people,
             orders=orders,
         )
+
+    def searched_with(self, **more: Any) -> Self:
+        """The same statements, with parts of ``SearchedTable`` that need tables of other rooms."""
+        others = copy(self)
+        others.searched = self.searched.having(**more)
+        return others
 
     @cache  # noqa: B019 - the records of a kind live as long as the program
     def remove_of(self, column: str) -> Statement:

@@ -9,7 +9,7 @@ separately. Any other search reads all rows once, for the page and the total tog
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, Self
 
 from msgspec.json import encode
 from sqlalchemy import (
@@ -122,6 +122,14 @@ class SearchedTable:
         self._people = people
         self._orders = orders or {}
         self._query = lru_cache(_MOST_STATEMENTS)(self._query_of)
+
+    def having(
+        self, conditions: Mapping[str, ColumnElement[bool]] | None = None, **more: Any
+    ) -> Self:
+        """The same table with other conditions, ``people`` or ``orders``."""
+        return type(self)(
+            self._rows, self._position, self._owner, conditions, fields=self._fields, **more
+        )
 
     def matching(self, search: Search) -> tuple[SearchQuery, dict[str, Any]]:
         """The statements of a search, and its parameters."""

@@ -8,6 +8,7 @@ from msgspec import UNSET, Struct, UnsetType
 from phoneprov_core.kernel.commands import Command, QueryCommand
 from phoneprov_core.kernel.fields import (
     MAC,
+    AnyLine,
     Check,
     CreatedAt,
     IpAddress,
@@ -177,7 +178,7 @@ SummarySort = Literal[
     "mac", "-mac", "name", "-name", "model", "-model", "location", "-location",
     "phone_ip", "-phone_ip", "software_type", "-software_type", "last_outcome", "-last_outcome",
     "username", "-username", "profile_name", "-profile_name", "state", "-state",
-    "seen_at", "-seen_at",
+    "seen_at", "-seen_at", "number", "-number",
 ]  # fmt: skip
 LastOutcome = Literal["none", "running", "deployed", "failed", "unknown", "interrupted"]
 """The outcome of the deployment of a phone with the largest number; ``none`` without one."""
@@ -191,6 +192,10 @@ _DRILL = (
     "phones without one. Needs level 0"
 )
 _IN_USE = "Only phones at which a user is logged in, or is not. Needs level 0"
+_NUMBER = (
+    "Only phones with this number: of the user that is logged in, else of the desk, else of the "
+    "owner of the profile that is on the phone. Needs level 0"
+)
 _USER = "Only phones at which this user is logged in; another user than the caller needs level 0"
 
 StateFilter = Literal[
@@ -234,6 +239,7 @@ class PhoneFilters(QueryCommand, frozen=True, kw_only=True):
     last_drill: Annotated[LastDrill, schema(_DRILL)] | None = None
     user_uuid: Annotated[Uuid, schema(_USER)] | None = None
     in_use: Annotated[bool, schema(_IN_USE)] | None = None
+    number: Annotated[AnyLine, schema(_NUMBER)] | None = None
     state: Annotated[StateFilter, schema(_STATE)] | None = None
     macs: Annotated[str, Check(_macs), schema(_MACS, pattern=_LIST)] | None = None
 

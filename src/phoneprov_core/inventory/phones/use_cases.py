@@ -82,9 +82,10 @@ class PhoneStore(SearchedStore[Phone], Protocol):
     Besides the fields of a phone, ``matching`` filters by ``last_outcome``, the outcome of the
     phone's deployment with the largest number (``none`` without one), by ``last_drill``, its
     newest drill with a known result (``none`` without one), by ``user_uuid``, the user
-    who is logged in at the phone, and by ``in_use``, whether a user is. It also sorts by
-    ``last_outcome``, and by ``username``, ``profile_name``, ``state`` and ``seen_at`` of the use,
-    phones without one last; such a list is read by offset.
+    who is logged in at the phone, by ``in_use``, whether a user is, and by ``number``, one of its
+    numbers. It also sorts by ``last_outcome``, by its first ``number``, and by ``username``,
+    ``profile_name``, ``state`` and ``seen_at`` of the use, phones without one last; such a list is
+    read by offset.
     """
 
     async def unknown(self, macs: Sequence[str]) -> list[str]:
@@ -301,7 +302,9 @@ def _reads_use(actor: Actor, wanted: PhoneFilters) -> bool:
     """Whether the filter reads deployments and logins of other users. Raises ``Forbidden``."""
     if wanted.last_drill is not None and not actor.holds(SUPERADMIN):
         raise Forbidden("Filtering by last_drill needs permission level 0.")
-    names = [n for n in ("last_outcome", "in_use", "state") if getattr(wanted, n) is not None]
+    names = [
+        n for n in ("last_outcome", "in_use", "state", "number") if getattr(wanted, n) is not None
+    ]
     if names and not may_see_people(actor):
         raise Forbidden(f"Filtering by {names[0]} needs permission level 0.")
     if wanted.user_uuid in {None, actor.user_uuid}:

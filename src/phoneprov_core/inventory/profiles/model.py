@@ -28,7 +28,7 @@ from phoneprov_core.kernel.fields import (
     schema,
     within,
 )
-from phoneprov_core.kernel.search import ORDER, Query, SearchFields
+from phoneprov_core.kernel.search import ORDER, HasNumber, Query, SearchFields
 from phoneprov_core.kernel.system import Timestamp
 
 FirmwareFamily = Annotated[
@@ -357,8 +357,9 @@ PROFILE_FIELDS = SearchFields(texts=("name",))
 
 
 ProfileSort = Literal[
-    "name", "-name", "software_type", "-software_type", "updated_at", "-updated_at"
-]
+    "name", "-name", "software_type", "-software_type", "updated_at", "-updated_at",
+    "username", "-username", "number", "-number",
+]  # fmt: skip
 
 
 class ProfileSearch(QueryCommand, frozen=True, kw_only=True):
@@ -367,6 +368,7 @@ class ProfileSearch(QueryCommand, frozen=True, kw_only=True):
     q: Query | None = None
     user_uuid: Annotated[Uuid, schema("Only profiles of this user")] | None = None
     software_type: Annotated[Family, schema("Only profiles for this firmware family")] | None = None
+    number: HasNumber | None = None
     sort: Annotated[ProfileSort, ORDER] | None = None
 
 

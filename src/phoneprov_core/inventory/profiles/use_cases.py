@@ -150,7 +150,8 @@ class Profiles:
         self, actor: Actor, page: Page = None, wanted: ProfileSearch | None = None
     ) -> Listing[Profile]:
         """Every profile, oldest first; without level 0 and without a right only those of the
-        caller. A right shows those of others without configuration and values."""
+        caller. A right shows those of others without configuration and values; for them a word also
+        finds the profiles of a user, and ``username`` and ``number`` sort by the owner."""
         owner = None if may_see_people(actor) else actor.user_uuid
         return (await self._listing(page, owner, wanted)).mapped(partial(_shown_to, actor))
 
@@ -291,7 +292,7 @@ class Profiles:
     ) -> Listing[Profile]:
         return await listing(
             self.database.read,
-            lambda tx: selected(tx.whole_profiles, wanted),
+            lambda tx: selected(tx.whole_profiles, wanted, people=owner is None),
             page,
             owner=owner,
             piece=PIECE,

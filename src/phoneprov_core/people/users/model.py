@@ -27,7 +27,15 @@ from phoneprov_core.kernel.fields import (
     Uuid,
     schema,
 )
-from phoneprov_core.kernel.search import ORDER, Filter, Query, SearchFields, Whether, caseless
+from phoneprov_core.kernel.search import (
+    ORDER,
+    Filter,
+    HasNumber,
+    Query,
+    SearchFields,
+    Whether,
+    caseless,
+)
 from phoneprov_core.kernel.system import Timestamp
 
 # No blank but a space, only between other characters; ``check_new_username`` has more rules.
@@ -161,7 +169,7 @@ USER_FIELDS = SearchFields(
 
 UserSort = Literal[
     "first_name", "-first_name", "last_name", "-last_name", "username", "-username", "email",
-    "-email", "location", "-location", "last_login_at", "-last_login_at",
+    "-email", "location", "-location", "last_login_at", "-last_login_at", "number", "-number",
 ]  # fmt: skip
 
 
@@ -174,6 +182,7 @@ class UserSearch(QueryCommand, frozen=True, kw_only=True):
     nationality: Filter | None = None
     timezone: Filter | None = None
     is_active: Whether | None = None
+    number: HasNumber | None = None
     sort: Annotated[UserSort, ORDER] | None = None
 
 

@@ -12,7 +12,7 @@ from phoneprov_core.kernel.actor import Actor, Event, UseCaseTrail
 from phoneprov_core.kernel.commands import applied, obey, record_of
 from phoneprov_core.kernel.errors import AlreadyExists, Problem, Unavailable, require
 from phoneprov_core.kernel.paging import Listing, Page, listing
-from phoneprov_core.kernel.store import ReadAndWrite, SearchedStore, selected
+from phoneprov_core.kernel.store import ReadAndWrite, Rows, SearchedStore, selected
 from phoneprov_core.kernel.system import Clock, NewId, known_id, timestamp
 from phoneprov_core.people.access import (
     AssignmentStore,
@@ -154,9 +154,14 @@ class Users:
     async def all(
         self, actor: Actor, page: Page = None, wanted: UserSearch | None = None
     ) -> Listing[User]:
-        """Every account, oldest first."""
+        """Every account, oldest first. A word also finds the users of an extension, and ``number``
+        of a sort is the first of a user."""
         require_people(actor)
-        return await listing(self.database.read, lambda tx: selected(tx.users, wanted), page)
+
+        def found(tx: UsersTransaction) -> Rows[User]:
+            return selected(tx.users, wanted, people=True)
+
+        return await listing(self.database.read, found, page)
 
     async def get(self, actor: Actor, uuid: str) -> User:
         """Raises ``NotFound``."""

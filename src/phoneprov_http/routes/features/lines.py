@@ -1,15 +1,26 @@
-"""Lines of phones, for level 0 and helpdesks; drills of emergency calls, for level 0."""
+"""Lines of phones, for level 0 and helpdesks; drills of emergency calls, for level 0; whose each
+number is, for every account as far as it may see it."""
 
 from msgspec import UNSET, UnsetType
 from msgspec.structs import asdict
 
 from phoneprov_core.features.lines.drills import Drill, Drills
 from phoneprov_core.features.lines.model import Line
+from phoneprov_core.features.lines.numbers import FindQuery, Found, Numbered, Numbers, NumbersOf
 from phoneprov_core.features.lines.use_cases import Lines
 from phoneprov_core.inventory.locations import EmergencyNumber, EmergencyPlace
 from phoneprov_core.kernel.paging import Listing, Newest
-from phoneprov_http.envelope import BareList, Listed, ListMetadata, listed
-from phoneprov_http.routes.handlers import ApiRequest, Mac, Query, Routes, level_0, people
+from phoneprov_http.envelope import BareList, Envelope, Listed, ListMetadata, listed, record
+from phoneprov_http.routes.handlers import (
+    READS,
+    ApiRequest,
+    Body,
+    Mac,
+    Query,
+    Routes,
+    level_0,
+    people,
+)
 
 
 class LinesMetadata(ListMetadata, frozen=True):
@@ -26,8 +37,8 @@ class LinesList(BareList[Line]):
     metadata: LinesMetadata
 
 
-def line_routes(lines: Lines, drills: Drills) -> Routes:
-    """The lines and drills of ``/phones/{mac}``."""
+def line_routes(lines: Lines, drills: Drills, numbers: Numbers) -> Routes:
+    """The lines and drills of ``/phones/{mac}``, ``/numbers`` and ``/search``."""
     routes = Routes("Lines")
 
     @routes.get("/phones/{mac:str}/lines", guards=[people])
@@ -54,5 +65,22 @@ def line_routes(lines: Lines, drills: Drills) -> Routes:
         the last one."""
         rows = await drills.newest(request.user, mac, wanted.limit, before=wanted.before)
         return listed(Listing(rows), "drill")
+
+    @routes.post("/numbers", status_code=200, opt=READS)
+    async def numbers_of(request: ApiRequest, data: Body[NumbersOf]) -> Listed[Numbered]:
+        """Read people and numbers of records. Of the records of a page, in their order: whose each
+        one is, and the numbers there. Changes nothing. Records that do not exist, or that the
+        caller may not see, are left out: with a right, phones out of its scope, and without level
+        0 everything but the caller's own."""
+        return listed(Listing(await numbers.of(request.user, data)), "record")
+
+    @routes.get("/search")
+    async def find_people_and_phones(
+        request: ApiRequest, wanted: Query[FindQuery]
+    ) -> Envelope[Found]:
+        """Search people and phones. By parts of names, addresses and numbers, as lists do; a number
+        finds its users and their phones first. With a right, phones in its scope; without level
+        0 phones alone, by what every account reads of them."""
+        return record("Search done", await numbers.find(request.user, wanted))
 
     return routes

@@ -19,6 +19,7 @@ from sqlalchemy.sql.selectable import FromClause
 from phoneprov_adapters.sql.engines.connection import Connection
 from phoneprov_adapters.sql.engines.statements import Query
 from phoneprov_adapters.sql.stores.features.desks import DESK
+from phoneprov_adapters.sql.stores.features.numbers import SqlNumbers
 from phoneprov_adapters.sql.stores.store import SqlNewestRows, SqlQueries, reader
 from phoneprov_adapters.sql.tables.fields import Fields
 from phoneprov_adapters.sql.tables.fleet import drills
@@ -300,9 +301,10 @@ class SqlDrills(SqlQueries, DrillStore):
 
 
 class LineStores:
-    """The stores of lines and drills."""
+    """The stores of lines, numbers and drills."""
 
     _connection: Connection
 
     lines = cached_property(lambda self: SqlLines(self._connection))
+    numbers = cached_property(lambda self: SqlNumbers(self._connection))
     drills = cached_property(lambda self: SqlDrills(self._connection))

@@ -7,6 +7,7 @@ from msgspec import Struct
 from sqlalchemy import ColumnElement, Integer, bindparam, exists, func, not_, or_, select
 
 from phoneprov_adapters.sql.engines.statements import Query
+from phoneprov_adapters.sql.stores.features.numbers import extensions_of_users
 from phoneprov_adapters.sql.stores.store import Removes, SqlRows, SqlSearchedStore, SqlStore
 from phoneprov_adapters.sql.tables.inventory import (
     EXTENSIONS,
@@ -56,7 +57,7 @@ _BETWEEN = (
 class SqlExtensions(SqlSearchedStore[Extension], ExtensionStore):
     """Extensions, by uuid; passwords and passcodes are encrypted."""
 
-    records = EXTENSIONS
+    records = EXTENSIONS.searched_with(people=extensions_of_users)
 
     async def is_of_another(self, number: str, user_uuid: str) -> bool:
         row = await self._connection.fetch_one(_IS_OF_ANOTHER, number=number, user_uuid=user_uuid)

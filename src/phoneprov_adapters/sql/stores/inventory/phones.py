@@ -26,7 +26,13 @@ from sqlalchemy import (
 )
 
 from phoneprov_adapters.sql.engines.connection import Connection, Row
-from phoneprov_adapters.sql.engines.statements import Query, json_items, like, upsert
+from phoneprov_adapters.sql.engines.statements import Query, json_items, upsert
+from phoneprov_adapters.sql.stores.features.numbers import (
+    named,
+    named_users,
+    number_of_phone,
+    phones_with_number,
+)
 from phoneprov_adapters.sql.stores.store import SqlQueries, SqlRows, SqlSearchedStore, SqlStore
 from phoneprov_adapters.sql.tables.fields import json_text
 from phoneprov_adapters.sql.tables.fleet import drills, phone_states
@@ -37,7 +43,6 @@ from phoneprov_adapters.sql.tables.inventory import (
     kems,
     phones,
     replacements,
-    user_extensions,
     vendor_phones,
 )
 from phoneprov_adapters.sql.tables.people import users
@@ -133,25 +138,20 @@ _IN_USE = select(desks.c.mac).where(desks.c.user_uuid.is_not(None))
 
 
 def _people(first: ColumnElement[Any], line: ColumnElement[Any]) -> Select[Any]:
-    """The phones of the users who are named like this, or have an extension like this."""
+    """The phones of the users who are named like this or have an extension like this, and of the
+    desks with such a number."""
 
-    def named(text: ColumnElement[Any]) -> ColumnElement[bool]:
-        return or_(like(text, first), like(text, line))
-
-    extension = user_extensions.join(
-        extensions, extensions.c.uuid == user_extensions.c.extension_uuid
-    )
-    who = union_all(
-        select(users.c.uuid).where(named(users.c.search)),
-        select(user_extensions.c.user_uuid)
-        .select_from(extension)
-        .where(named(extensions.c.search)),
-    ).subquery()
+    who = named_users(first, line).subquery()
     return select(
         union_all(
             select(desks.c.mac).where(desks.c.user_uuid.in_(select(who))),
             select(current_deployments.c.mac).where(
                 current_deployments.c.owner_uuid.in_(select(who))
+            ),
+            select(desks.c.mac).where(
+                desks.c.extension_uuid.in_(
+                    select(extensions.c.uuid).where(named(extensions, first, line))
+                )
             ),
         ).subquery()
     )
@@ -205,6 +205,7 @@ _ORDERS = {
     "profile_name": (_on.c.profile_name, _on_phones),
     "state": (_worst(_seen.c.state), _observed),
     "seen_at": (_seen.c.seen_at, _observed),
+    "number": number_of_phone(),
 }
 
 
@@ -227,6 +228,7 @@ class SqlPhones(SqlSearchedStore[Phone], PhoneStore):
             "user_uuid": phones.c.mac.in_(_USED),
             "state": and_(phones.c.is_active.is_(True), _HAS_STATE),
             "in_use": phones.c.mac.in_(_IN_USE) == bindparam("only_in_use", type_=Boolean()),
+            "number": phones.c.mac.in_(phones_with_number()),
         },
         derived=_LAST,
         people=_people,

@@ -7,12 +7,18 @@ from sqlalchemy import bindparam, delete, exists, func, insert, select, tuple_
 from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.statements import Query
 from phoneprov_adapters.sql.stores.features.desks import SqlDesks
+from phoneprov_adapters.sql.stores.features.numbers import (
+    first_number,
+    profiles_of_users,
+    users_with_number,
+)
 from phoneprov_adapters.sql.stores.features.retention import (
     is_in_running_batch,
     is_perhaps_target,
 )
 from phoneprov_adapters.sql.stores.store import SqlRows, SqlSearchedRows, SqlStore, reader
 from phoneprov_adapters.sql.tables.fields import Fields, SealedColumn
+from phoneprov_adapters.sql.tables.people import users
 from phoneprov_adapters.sql.tables.searching import SearchedTable
 from phoneprov_adapters.sql.tables.switching import (
     PROFILES,
@@ -204,7 +210,24 @@ _WHOLE = select(
 _POSITION = (profiles.c.created_at, profiles.c.uuid)
 _OWNER = profiles.c.user_uuid == bindparam("owner")
 _PROFILES = Query(_WHOLE, _POSITION, owner=_OWNER)
-_SEARCHED = SearchedTable(_WHOLE, _POSITION, _OWNER, fields=PROFILE_FIELDS)
+_username = (
+    select(users.c.username)
+    .where(users.c.uuid == profiles.c.user_uuid)
+    .correlate(profiles)
+    .scalar_subquery()
+)
+_SEARCHED = SearchedTable(
+    _WHOLE,
+    _POSITION,
+    _OWNER,
+    {"number": profiles.c.user_uuid.in_(users_with_number())},
+    fields=PROFILE_FIELDS,
+    people=profiles_of_users,
+    orders={
+        "username": (_username, profiles),
+        "number": (first_number(profiles.c.user_uuid), profiles),
+    },
+)
 _HOLD_OF_OWNER = select(profiles.c.uuid).where(_OWNER).order_by(profiles.c.uuid).with_for_update()
 _FIND = _WHOLE.where(profiles.c.uuid == bindparam("uuid"))
 

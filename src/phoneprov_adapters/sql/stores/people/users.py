@@ -9,6 +9,11 @@ from sqlalchemy import bindparam, delete, or_, select, update
 from phoneprov_adapters.sql.engines.revisions import LOCK_REVISION
 from phoneprov_adapters.sql.engines.statements import insert_into, upsert
 from phoneprov_adapters.sql.stores.features.identities import SqlIdentities
+from phoneprov_adapters.sql.stores.features.numbers import (
+    first_number,
+    users_with_number,
+    users_with_numbers,
+)
 from phoneprov_adapters.sql.stores.inventory.extensions import SqlLinks
 from phoneprov_adapters.sql.stores.inventory.profiles import SqlProfiles
 from phoneprov_adapters.sql.stores.people.sessions import SqlApiTokens
@@ -79,7 +84,11 @@ _CLAIM = (
 class SqlUsers(SqlSearchedStore[User], UserStore):
     """Accounts, with the comparable forms of their names."""
 
-    records = USERS
+    records = USERS.searched_with(
+        conditions={"number": users.c.uuid.in_(users_with_number())},
+        people=users_with_numbers,
+        orders={"number": (first_number(users.c.uuid), users)},
+    )
 
     def _dependents(self) -> Sequence[tuple[Removes, str]]:
         on = self._connection
