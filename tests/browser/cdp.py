@@ -111,8 +111,9 @@ class Page:
         self.call("Input.insertText", text=text)
 
     def choose(self, label: str, option: str) -> None:
-        """Select the option with this text."""
-        chosen = f"[...found.options].find(one => one.textContent === {json.dumps(option)})"
+        """Select the option with this text; more may follow after a comma."""
+        begin = json.dumps(f"{option},")
+        chosen = f"[...found.options].find(one => `${{one.textContent}},`.startsWith({begin}))"
         self._act(
             "select", label,
             f"{chosen} && ({chosen}.selected = true, ['input', 'change'].forEach("

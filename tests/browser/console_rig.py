@@ -210,6 +210,14 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
+def choose(page: Page, label: str, record: str) -> None:
+    """Choose a record by its name; its owner and number may follow."""
+    option = page.get_by_label(label, exact=True).get_by_role("option")
+    found = option.filter(has_text=re.compile(f"^{re.escape(record)}(,|$)")).first
+    expect(found).to_be_attached()
+    page.get_by_label(label, exact=True).select_option(value=found.get_attribute("value"))
+
+
 class Console:
     """One browser context on the console. ``complaints`` are errors in the browser's log,
     ``refusals`` those that the browser logs for responses of 400 and above."""
@@ -241,7 +249,7 @@ class Console:
         self.page.get_by_label("Username").fill(username)
         self.page.get_by_label("Password").fill(password)
         self.page.get_by_role("button", name="Sign in").click()
-        self.page.get_by_role("banner").get_by_role("searchbox").wait_for()
+        self.page.get_by_role("banner").get_by_role("combobox").wait_for()
 
     def go(self, link: str) -> None:
         self.page.get_by_role("navigation").get_by_role("link", name=link).click()

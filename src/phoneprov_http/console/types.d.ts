@@ -223,6 +223,12 @@ export interface ForetoldFailure {
   evidence_at: string | null;
 }
 
+export interface Found {
+  people: Numbered[];
+  phones: Numbered[];
+  best: "people" | "phones" | null;
+}
+
 export interface Identity {
   uuid: string;
   user_uuid: string;
@@ -355,6 +361,15 @@ export interface MovedPerson {
   steps: ActStep[];
 }
 
+export interface Numbered {
+  id: string;
+  name: string | null;
+  people: Person[];
+  numbers: string[];
+  phones: UsedAt[];
+  phones_total: number;
+}
+
 export interface OpenSession {
   uuid: string;
   created_at: string;
@@ -403,6 +418,13 @@ export interface Permission {
   name: string;
   description: string | null;
   created_at: string;
+}
+
+export interface Person {
+  uuid: string;
+  name: string;
+  username: string;
+  is_active: boolean;
 }
 
 export interface PersonalContact {
@@ -607,6 +629,13 @@ export interface TimelineEntry {
   seconds: number;
   ended: number;
   message: string;
+}
+
+export interface UsedAt {
+  mac: string;
+  name: string | null;
+  location: string | null;
+  is_logged_in: boolean;
 }
 
 export interface User {

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
-from browser.console_rig import ORDINARY, ORDINARY_PASSWORD, Console, Service
+from browser.console_rig import ORDINARY, ORDINARY_PASSWORD, Console, Service, choose
 from support.polling import wait_for
 
 MAC = "00:1B:D4:00:00:03"
@@ -130,7 +130,7 @@ def test_address_that_is_not_confirmed_is_explained_and_confirmed(
     console.open("#/phones?q=Desk 3")
     expect(page.get_by_text("127.0.1.3 (not confirmed)")).to_be_visible()
     console.open(f"#/switch?mac={MAC}")
-    page.get_by_label("Profile", exact=True).select_option(label="Front desk")
+    choose(page, "Profile", "Front desk")
     page.get_by_role("button", name="Preview").click()
     expect(page.get_by_text("Nothing is uploaded to the phone's own FTP server")).to_be_visible()
     expect(page.get_by_text("no recorded address")).to_have_count(0)

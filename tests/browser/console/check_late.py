@@ -4,7 +4,7 @@ from typing import Any
 
 from playwright.sync_api import Dialog, expect
 
-from browser.console_rig import Console, Service
+from browser.console_rig import Console, Service, choose
 
 LATE_MS = 1_500
 
@@ -18,7 +18,7 @@ def test_double_click_on_an_action_sends_it_once(console: Console, service: Serv
     sent: list[str] = []
     page.on("request", lambda one: sent.append(one.url) if one.method == "POST" else None)
     console.open(f"#/people/{me['uuid']}?tab=extensions")
-    page.get_by_label("Extension", exact=True).select_option(label="3007 Twice")
+    choose(page, "Extension", "3007 Twice")
     page.get_by_role("button", name="Link", exact=False).dblclick()
     expect(page.get_by_role("table", name="Extensions")).to_contain_text("3007")
     assert [url.rpartition("/")[2] for url in sent] == ["user-extensions"]

@@ -11,7 +11,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, expect
 
-from browser.console_rig import Console, Phones, Service, fill
+from browser.console_rig import Console, Phones, Service, choose, fill
 from faults.served import free_port
 from support.polling import wait_for
 
@@ -89,12 +89,12 @@ def test_console_below_a_prefix_signs_in_switches_and_signs_out(
 
     page.reload()  # signed in by the cookie
     console.go("Phones")
-    expect(page.get_by_role("link", name="00:1B:D4:00:00:01")).to_be_visible()
+    expect(page.get_by_role("link", name="Desk 1")).to_be_visible()
     console.open("#/phones/00:1B:D4:00:00:02")  # a deep link
     page.reload()
     expect(page.get_by_role("heading", name="Desk 2")).to_be_visible()
     page.get_by_role("link", name="Switch this phone").click()
-    page.get_by_label("Profile", exact=True).select_option(label="Front desk")
+    choose(page, "Profile", "Front desk")
     page.get_by_role("button", name="Switch", exact=True).click()
     page.get_by_role("dialog").get_by_role("button", name="Switch").click()
     expect(page.get_by_role("heading", name="Deployed")).to_be_visible()

@@ -50,7 +50,7 @@ def test_provider_on_another_site_signs_in_with_a_strict_session(
     button.wait_for()
     assert axe_finds(console.page) == []
     button.click()
-    console.page.get_by_role("banner").get_by_role("searchbox").wait_for()
+    console.page.get_by_role("banner").get_by_role("combobox").wait_for()
     console.settled()
     assert axe_finds(console.page) == []  # the overview of a person with a phone
 
@@ -61,7 +61,7 @@ def test_provider_on_another_site_signs_in_with_a_strict_session(
         "Strict", True,
     )  # fmt: skip
     console.page.reload()
-    console.page.get_by_role("banner").get_by_role("searchbox").wait_for()
+    console.page.get_by_role("banner").get_by_role("combobox").wait_for()
     assert console.complaints == []
     console.context.close()
 
@@ -91,7 +91,7 @@ def test_level_0_connects_its_account_under_its_name(
     console.open("#/about")
     console.page.get_by_role("button", name="Sign out").click()
     console.page.get_by_role("button", name="Office account").click()
-    console.page.get_by_role("banner").get_by_role("searchbox").wait_for()
+    console.page.get_by_role("banner").get_by_role("combobox").wait_for()
     assert console.complaints == []
     console.context.close()
 

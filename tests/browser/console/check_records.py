@@ -6,7 +6,7 @@ from typing import Any
 
 from playwright.sync_api import expect
 
-from browser.console_rig import Console, Service
+from browser.console_rig import Console, Service, choose
 
 # Profiles
 
@@ -75,7 +75,7 @@ def test_user_gets_extension_level_and_pin(console: Console, screenshots: Path) 
     console.go("People")
     page.get_by_role("link", name="Grace Hopper").click()
     page.get_by_role("tab", name="Extensions").click()
-    page.get_by_label("Extension", exact=True).select_option(label="2001 Reception")
+    choose(page, "Extension", "2001 Reception")
     page.get_by_role("button", name="Link extension").click()
     expect(page.get_by_role("cell", name="Reception")).to_be_visible()
     page.get_by_role("button", name="Remove link").click()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from browser.console_rig import Console, Service
+from browser.console_rig import Console, Service, choose
 
 FIRST, SECOND = "00:1B:D4:00:00:01", "00:1B:D4:00:00:02"
 BODY = "<device>\n  <name>{{ phone.name }}</name>\n  <vlan>{{ values.vlan }}</vlan>\n</device>\n"
@@ -46,7 +46,7 @@ def test_profile_with_a_template_is_created_and_tried_on_a_phone(
     assert [one["values"] for one in stored] == [{"vlan": "30"}]
 
     console.open(f"#/templates/{template}")
-    page.get_by_label("Profile", exact=True).select_option(label="Second floor")
+    choose(page, "Profile", "Second floor")
     page.get_by_label("Phone", exact=True).select_option(value=SECOND)
     rendered = page.get_by_role("region", name="Configuration")
     expect(rendered).to_contain_text("<name>Desk 2</name>")
@@ -129,7 +129,7 @@ def test_plan_shows_groups_and_a_planned_batch_is_cancelled_before_it_starts(
     expect(page.get_by_role("dialog")).to_have_count(0)
     page.get_by_label("MAC addresses").fill(f"{FIRST}\n{SECOND}")
     expect(page.get_by_text("2 phones chosen.")).to_be_visible()
-    page.get_by_label("Profile", exact=True).select_option(label="Third floor")
+    choose(page, "Profile", "Third floor")
     page.get_by_role("button", name="Plan", exact=True).click()
     expect(page.get_by_role("heading", name="Plan: nothing is started")).to_be_visible()
     groups = page.locator("section.panel", has_text="with this change")

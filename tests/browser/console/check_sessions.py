@@ -151,7 +151,7 @@ def test_view_whose_module_did_not_arrive_is_shown_later(console: Console) -> No
     console.page.route("**/views/desks.js", lose)
     console.page.reload()
     console.page.get_by_role("navigation").get_by_role("link", name="Desks").click()
-    expect(console.page.get_by_role("link", name="00:1B:D4:00:00:01")).to_be_visible()
+    expect(console.page.get_by_role("link", name="Desk 1")).to_be_visible()
     assert len(asked) > 2
 
 

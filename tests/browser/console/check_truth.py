@@ -7,7 +7,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Dialog, Page, expect
 
-from browser.console_rig import ORDINARY, ORDINARY_PASSWORD, Console, Service
+from browser.console_rig import (
+    ORDINARY,
+    ORDINARY_PASSWORD,
+    Console,
+    Service,
+    choose as choose_record,
+)
 
 # Import
 
@@ -145,7 +151,7 @@ def test_switch_chooses_nothing_at_first_and_does_nothing_without_a_choice(
         expect(page.get_by_label(name, exact=True)).to_have_value("")
     page.get_by_role("button", name="Switch", exact=True).click()
     expect(page.get_by_text("Choose a profile first.")).to_be_visible()
-    page.get_by_label("Profile", exact=True).select_option(label="Front desk")
+    choose_record(page, "Profile", "Front desk")
     page.get_by_role("button", name="Switch", exact=True).click()
     expect(page.get_by_text("Choose a phone first.")).to_be_visible()
     page.get_by_label("Phone", exact=True).select_option(index=1)

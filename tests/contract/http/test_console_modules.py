@@ -75,6 +75,7 @@ WRITTEN_BY = {
         "POST /phone-profiles", "PUT /phone-profiles/{uuid}", "DELETE /phone-profiles/{uuid}",
         "POST /phone-profiles/lint",
     ],
+    "shared.js": ["POST /numbers"],
     "records.js": [
         "PUT /vendor-phones/{mac}", "DELETE /vendor-phones/{mac}",
         *(

@@ -1,9 +1,10 @@
 /** Start: sign in or resume, then the view of the address in its frame; the keys. */
 
-import { api, connection, session, withQuery } from "./api.js";
+import { connection, session } from "./api.js";
 import { fill, h, icon } from "./dom.js";
+import { finder } from "./elements/finder.js";
 import { notice, show } from "./elements/parts.js";
-import { go, here, mayLeave } from "./navigation.js";
+import { go, mayLeave } from "./navigation.js";
 import { mayShow, routeOf, showView } from "./router.js";
 import { texts } from "./texts.js";
 import { providerResult, signInDialog, signInPage } from "./views/sign-in.js";
@@ -100,25 +101,6 @@ function drawHeader(header, signOut, help) {
   );
   header.hidden = session.me === null;
   document.body.classList.toggle("signed-in", session.me !== null);
-}
-
-/** The field that opens the list of phones with a text; that of people if only a person has it. */
-function finder() {
-  const [label, placeholder] = session.seesPeople
-    ? [texts.findAnything, texts.phoneOrPerson]
-    : [texts.findPhone, texts.phone];
-  const field = h("input", { type: "search", "aria-label": label, placeholder, autocomplete: "off" });
-  const submitted = async (/** @type {Event} */ event) => {
-    event.preventDefault();
-    const q = field.value.trim();
-    if (q === "") return;
-    const isHere = here();
-    const isFound = async (/** @type {string} */ list) =>
-      (await api.get(withQuery(list, { q, limit: 1 }))).data.length > 0;
-    const isPerson = session.seesPeople && !(await isFound("phones")) && (await isFound("users"));
-    if (isHere()) go(withQuery(isPerson ? "/people" : "/phones", { q }));
-  };
-  return h("form", { className: "finder", role: "search", "aria-label": label, onsubmit: submitted }, field);
 }
 
 // Keys for the whole console: `/` searches, `g` and a letter goes to a page, `?` shows them.

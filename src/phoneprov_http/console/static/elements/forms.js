@@ -182,14 +182,16 @@ export const choices = (path, sort = "name", filters = {}) => (/** @type {string
   withQuery(path, { ...filters, q, limit: MOST_CHOICES, sort: q ? "" : sort });
 
 /**
- * `chosen` is the path of the record that is chosen at first, `none` what no choice means.
+ * `chosen` is the path of the record that is chosen at first, `none` what no choice means; `rows` adds to the
+ * records what `option` shows of them.
  *
  * @param {{label: string, chosen?: string, path: (q: string) => string,
  *   option: (row: any) => {value: string, text: string}, isOptional?: boolean, none?: string,
+ *   rows?: (found: any[]) => Promise<any[]>,
  *   changed?: () => void}} options
  */
 export function picker(options) {
-  const { label, chosen = "", path, option, isOptional = false, none, changed } = options;
+  const { label, chosen = "", path, option, isOptional = false, none, changed, rows: seen = async (found) => found } = options;
   const selectId = uniqueId("choice");
   const searchId = uniqueId("filter");
   const hintId = uniqueId("hint");
@@ -226,7 +228,7 @@ export function picker(options) {
   async function load() {
     const q = search.value.trim();
     try {
-      const { data } = await api.get(path(q));
+      const data = await seen((await api.get(path(q))).data);
       if (q !== search.value.trim()) return; // a later search is on its way
       const kept = rows.get(select.value);
       show(q ? [...(kept ? [kept] : []), ...data] : [...first, ...(kept ? [kept] : []), ...data]);
@@ -253,7 +255,7 @@ export function picker(options) {
 
   async function begin() {
     // The record may be deleted.
-    if (chosen) first = await api.get(chosen).then(({ data }) => [data], () => []);
+    if (chosen) first = await api.get(chosen).then(({ data }) => seen([data]), () => []);
     await load();
     if (chosen) changed?.();
   }

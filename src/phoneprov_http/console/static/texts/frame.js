@@ -120,7 +120,20 @@ export const frame = {
   menu: "Menu",
   findPhone: "Find a phone",
   findAnything: "Find a phone or person",
-  phoneOrPerson: "Phone or person",
+  phoneOrPerson: "Phone, person, number",
+  suggestions: "Suggestions",
+  /** @param {number} people @param {number} phones */
+  suggested: (people, phones) => `${people} people, ${phones} phones`,
+  /** @param {string} name of a phone */
+  isAt: (name) => `at ${name}`,
+  /** @param {string} list @param {string} q */
+  allWith: (list, q) => `${list} with “${q}”`,
+  numberOf: "Number",
+  person: "Person",
+  profileIsOn: "Profile is on",
+  /** @param {string} numbers */
+  yourNumber: (numbers) => `Your number: ${numbers}.`,
+  who: "Who",
   overview: "Overview",
   phones: "Phones",
   deployments: "Deployments",

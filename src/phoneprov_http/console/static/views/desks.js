@@ -11,7 +11,7 @@ import { field } from "../fields.js";
 import { guard } from "../navigation.js";
 import { texts } from "../texts.js";
 import { previewed } from "./profile-parts.js";
-import { batchButton, editButton, deployedOn, isOver, phoneChoice, phoneTitle, problemOf } from "./shared.js";
+import { EXTENSIONS, NUMBER, NUMBER_FILTER, PHONES, PROFILES, batchButton, deployedOn, editButton, isOver, phoneTitle, problemOf, withNumbers } from "./shared.js";
 
 /** @typedef {import("../../types").PhoneSummary} PhoneSummary */
 /** @typedef {{profile_uuid: string, mac: string}} Order */
@@ -43,7 +43,7 @@ export async function deskForm(path, name, desk, changed) {
     isOptional: true,
     chosen: current ? `phone-profiles/${current}` : "",
     path: choices("phone-profiles"),
-    option: (one) => ({ value: one.uuid, text: one.name }),
+    ...PROFILES,
   });
   const number = picker({
     label: texts.ownNumber,
@@ -51,7 +51,7 @@ export async function deskForm(path, name, desk, changed) {
     isOptional: true,
     chosen: desk.extension_uuid ? `extensions/${desk.extension_uuid}` : "",
     path: choices("extensions", "extension", { type: "chan_sccp" }),
-    option: (one) => ({ value: one.uuid, text: `${one.extension} ${one.name}` }),
+    ...EXTENSIONS,
   });
   const { form } = recordForm(
     [field("hotdesk", { kind: "checkbox" })],
@@ -88,7 +88,7 @@ export async function desksView({ element, query }) {
   const list = /** @type {import("../elements/data-list.js").DataList<PhoneSummary>} */ (dataList());
   const search = searchBar(
     "/desks",
-    [yesOrNo("in_use", texts.onlyUsed)],
+    [NUMBER_FILTER, yesOrNo("in_use", texts.onlyUsed)],
     query,
     () => void list.reload(),
     { list },
@@ -100,8 +100,9 @@ export async function desksView({ element, query }) {
     name: "desks",
     table: ["mac", "hotdesk"],
     columns: [
-      { title: texts.mac, field: "mac", cell: (one) => one.mac, sort: "mac", width: "11.5rem" },
-      { title: texts.name, cell: (one) => one.name, sort: "name" },
+      { title: texts.name, cell: (one) => one.name ?? one.mac, text: (one) => one.name, sort: "name" },
+      { title: texts.mac, field: "mac", cell: (one) => one.mac, sort: "mac", width: "11.5rem", isOptional: true },
+      NUMBER,
       { title: texts.location, cell: (one) => one.location, sort: "location", isOptional: true },
       { title: texts.deskUser, cell: (one) => one.use.username, sort: "username" },
       {
@@ -124,7 +125,8 @@ export async function desksView({ element, query }) {
     load: async (offset, limit, signal, sort) => {
       const path = withQuery("phones/summaries", { ...search.values(), offset, limit, sort });
       const { data, metadata } = await api.get(path, signal);
-      return { rows: data.map(desk), total: metadata.total ?? data.length };
+      const rows = await withNumbers("phones", data.map(desk), signal);
+      return { rows, total: metadata.total ?? data.length };
     },
   });
 }
@@ -138,14 +140,14 @@ export async function switchView({ element, query, signal }) {
     label: texts.profile,
     chosen: query.has("profile") ? `phone-profiles/${query.get("profile")}` : "",
     path: choices("phone-profiles"),
-    option: (one) => ({ value: one.uuid, text: one.name }),
+    ...PROFILES,
     changed: outdated,
   });
   const phone = picker({
     label: texts.phone,
     chosen: query.has("mac") ? `phones/${query.get("mac")}` : "",
     path: choices("phones"),
-    option: phoneChoice,
+    ...PHONES,
     changed: outdated,
   });
   const result = h("div", { "aria-live": "polite" });
@@ -190,7 +192,7 @@ export async function switchView({ element, query, signal }) {
       ]),
       h("p", {}, texts.switchHint),
     );
-    const question = texts.switchQuestion(phoneTitle(phone.row()), profile.text());
+    const question = texts.switchQuestion(phoneTitle(phone.row()), profile.row().name);
     if (await ask(question, texts.doSwitch, { details })) await run(result, chosen, signal);
   }
 

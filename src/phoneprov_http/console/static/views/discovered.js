@@ -7,7 +7,7 @@ import { heading, help, show, simpleTable } from "../elements/parts.js";
 import { field } from "../fields.js";
 import { go } from "../navigation.js";
 import { texts } from "../texts.js";
-import { phoneTitle, signedHint } from "./shared.js";
+import { PROFILES, phoneTitle, signedHint } from "./shared.js";
 
 /** @typedef {import("../../types").DiscoveredPhone} DiscoveredPhone */
 
@@ -54,7 +54,7 @@ function adopt(found) {
     label: texts.defaultProfile,
     isOptional: true,
     path: choices("phone-profiles"),
-    option: (one) => ({ value: one.uuid, text: one.name }),
+    ...PROFILES,
   });
   void show(texts.adoptTitle(mac), (close) => {
     const { form } = recordForm(

@@ -8,6 +8,7 @@ import { JOINER, field } from "../fields.js";
 import { showAgain } from "../router.js";
 import { recordsOf } from "../tables.js";
 import { texts } from "../texts.js";
+import { PHONES, PROFILES } from "./shared.js";
 
 /** @typedef {import("../../types").Moved} Moved */
 
@@ -79,7 +80,7 @@ function join() {
     label: texts.desk,
     isOptional: true,
     path: choices("phones", "name", { is_active: "true" }),
-    option: (phone) => ({ value: phone.mac, text: [phone.name, phone.location, phone.mac].filter(Boolean).join(", ") }),
+    ...PHONES,
   });
   return {
     path: "join",
@@ -97,7 +98,7 @@ function leave(username) {
     label: texts.vacant,
     isOptional: true,
     path: choices("phone-profiles"),
-    option: (one) => ({ value: one.uuid, text: one.name }),
+    ...PROFILES,
   });
   return {
     path: "leave",

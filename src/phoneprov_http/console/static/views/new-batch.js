@@ -9,7 +9,7 @@ import { go, keep, kept } from "../navigation.js";
 import { texts } from "../texts.js";
 import { labelOf } from "../texts/frame.js";
 import { planned, rehearsed } from "./batches.js";
-import { chosen, phoneNames, unknownOf } from "./shared.js";
+import { PROFILES, chosen, phoneNames, unknownOf } from "./shared.js";
 
 const PAUSE_MS = 300;
 const MAC = /^(?:[0-9a-f]{2}([:-]?)(?:[0-9a-f]{2}\1){4}[0-9a-f]{2}|(?:[0-9a-f]{4}\.){2}[0-9a-f]{4})$/i;
@@ -61,7 +61,7 @@ export async function newBatchView({ element, query, signal }) {
     none: texts.profileOnPhone,
     chosen: repeated.profile_uuid ? `phone-profiles/${repeated.profile_uuid}` : "",
     path: choices("phone-profiles"),
-    option: (one) => ({ value: one.uuid, text: one.name }),
+    ...PROFILES,
     isOptional: true,
   });
   const said = h("p", { className: "hint", role: "status" });

@@ -5,7 +5,7 @@ import { ago, fill, h } from "../dom.js";
 import { errorBox, heading, help, section, sentences, simpleTable } from "../elements/parts.js";
 import { texts } from "../texts.js";
 import { outcomeOf } from "./deployments.js";
-import { fullName, phoneNames, phoneTitle, problemOf } from "./shared.js";
+import { fullName, numbersIn, numbersOf, peopleIn, phoneNames, phoneTitle, problemOf, withNumbers } from "./shared.js";
 
 // The start page of a helpdesk: find a person, see who is at which phone. What is done stands on
 // the pages of the person and of the phone.
@@ -27,14 +27,14 @@ export async function helpdeskView({ element, signal }) {
     if (q === "") return;
     try {
       const { data } = await api.get(withQuery("users", { q, limit: MOST_ROWS }), signal);
-      fill(found, people(data));
+      fill(found, people(await withNumbers("users", data, signal)));
     } catch (error) {
       if (!signal.aborted) fill(found, errorBox(error));
     }
   };
   const used = withQuery("phones/summaries", { in_use: true, limit: MOST_ROWS });
-  /** @type {import("../../types").PhoneSummary[]} */
-  const phones = (await api.get(used, signal)).data;
+  /** @type {(import("../../types").PhoneSummary & {whose?: import("../../types").Numbered})[]} */
+  const phones = await withNumbers("phones", (await api.get(used, signal)).data, signal);
   fill(
     element,
     heading(
@@ -57,9 +57,10 @@ export async function helpdeskView({ element, signal }) {
       texts.phonesInUse,
       simpleTable(
         texts.phonesInUse,
-        [texts.deskUser, texts.phone, texts.location, texts.since],
+        [texts.deskUser, texts.numberOf, texts.phone, texts.location, texts.since],
         phones.map((one) => [
-          h("a", { href: `#/people/${one.use.user_uuid}` }, one.use.username ?? ""),
+          h("a", { href: `#/people/${one.use.user_uuid}` }, peopleIn(one) || (one.use.username ?? "")),
+          numbersIn(one),
           h("a", { href: `#/phones/${one.mac}?tab=desk` }, phoneTitle(one)),
           one.location,
           ago(one.use.since),
@@ -71,13 +72,14 @@ export async function helpdeskView({ element, signal }) {
   field.focus();
 }
 
-/** @param {import("../../types").User[]} users */
+/** @param {(import("../../types").User & {whose?: import("../../types").Numbered})[]} users */
 function people(users) {
   return simpleTable(
     texts.people,
-    [texts.name, texts.username, texts.location, texts.action],
+    [texts.name, texts.numberOf, texts.username, texts.location, texts.action],
     users.map((user) => [
       h("a", { href: `#/people/${user.uuid}` }, fullName(user)),
+      numbersIn(user),
       user.username,
       user.location,
       h("a", { className: "button", href: `#/people/${user.uuid}?tab=pin` }, texts.pin),
@@ -93,11 +95,14 @@ const MOST_OWN = 10;
 /** @type {import("../router.js").View} */
 export async function ownOverviewView({ element, signal }) {
   const newest = withQuery("deployments", { before: NEWEST, limit: MOST_OWN });
-  const [all, profiles, deployments] = await Promise.all([
+  const me = session.me?.uuid ?? "";
+  const [all, profiles, deployments, whose] = await Promise.all([
     api.get("desks", signal),
     api.get(withQuery("phone-profiles", { limit: MOST_OWN }), signal),
     api.get(newest, signal),
+    numbersOf("users", [me], signal),
   ]);
+  const numbers = numbersIn({ whose: whose.get(me) });
   /** @type {import("../../types").Desk[]} */
   const desks = all.data.slice(0, MOST_OWN);
   const names = await phoneNames([...desks, ...deployments.data].map(({ mac }) => mac), signal);
@@ -111,6 +116,7 @@ export async function ownOverviewView({ element, signal }) {
         "section",
         { className: "half" },
         h("h2", {}, texts.atPhone),
+        numbers && h("p", {}, texts.yourNumber(numbers)),
         desks.length === 0
           ? h("p", {}, texts.atNoPhone)
           : simpleTable(

@@ -10,7 +10,7 @@ import { COMPANY_CONTACT, PERSONAL_CONTACT, USER } from "../fields.js";
 import { go } from "../navigation.js";
 import { TABLES } from "../tables.js";
 import { texts } from "../texts.js";
-import { editButton, fullName } from "./shared.js";
+import { NUMBER, NUMBER_FILTER, editButton, fullName, withNumbers } from "./shared.js";
 
 /** @typedef {import("../../types").User} User */
 /** @typedef {import("../../types").CompanyContact} CompanyContact */
@@ -28,6 +28,7 @@ export async function peopleView({ element, query }) {
   const search = searchBar(
     "/people",
     [
+      NUMBER_FILTER,
       { name: "location", label: texts.location },
       yesOrNo("is_active", texts.isActive),
     ],
@@ -62,6 +63,7 @@ export async function peopleView({ element, query }) {
     table: TABLES.users,
     columns: [
       { title: texts.name, cell: (user) => fullName(user), sort: "first_name" },
+      NUMBER,
       { title: texts.username, field: "username", cell: (user) => user.username, sort: "username" },
       { title: texts.email, field: "email", cell: (user) => user.email, sort: "email", isOptional: true },
       { title: texts.location, field: "location", cell: (user) => user.location, sort: "location", isOptional: true },
@@ -85,7 +87,8 @@ export async function peopleView({ element, query }) {
     load: async (offset, limit, signal, sort) => {
       const path = withQuery("users", { ...search.values(), offset, limit, sort });
       const { data, metadata } = await api.get(path, signal);
-      return { rows: data, total: metadata.total ?? data.length };
+      const rows = await withNumbers("users", data, signal);
+      return { rows, total: metadata.total ?? data.length };
     },
   });
 }

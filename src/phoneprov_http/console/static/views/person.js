@@ -12,7 +12,7 @@ import { texts } from "../texts.js";
 import { identitiesPart, pinPart, sessionsPart, tokensPart } from "./account.js";
 import { undoLink } from "./join.js";
 import { contactsPart } from "./people.js";
-import { fullName, phoneTitle } from "./shared.js";
+import { EXTENSIONS, fullName, numbersIn, numbersOf, phoneTitle } from "./shared.js";
 
 /** @typedef {import("../../types").User} User */
 
@@ -80,7 +80,7 @@ async function extensionsPart(panel, uuid) {
   const choice = picker({
     label: texts.extension,
     path: choices("extensions", "extension"),
-    option: (one) => ({ value: one.uuid, text: `${one.extension} ${one.name}` }),
+    ...EXTENSIONS,
   });
   const link = async () => {
     if (!choice.isChosen()) return;
@@ -118,7 +118,6 @@ async function extensionsPart(panel, uuid) {
 
 // One user: where they are logged in now, then account, extensions, profiles, contacts.
 
-const MOST_PHONES = 4;
 const MOST_ACTS = 200;
 
 /** @type {import("../router.js").View} */
@@ -127,13 +126,10 @@ export async function personView({ element, parameters: [uuid], query, signal })
   if (!session.seesPeople && !isOwn) return fill(element, ...needsLevel0());
   const path = `users/${encodeURIComponent(uuid)}`;
   const user = /** @type {User} */ ((await api.get(session.seesPeople ? path : "me", signal)).data);
-  const used = withQuery("phones", { user_uuid: user.uuid, limit: MOST_PHONES });
-  const { data: atPhones, metadata } = await api.get(used, signal);
-  const total = metadata.total ?? atPhones.length;
+  const whose = (await numbersOf("users", [user.uuid], signal)).get(user.uuid);
+  const isAt = whose?.phones[0]?.is_logged_in === true;
   const admin = session.isAdmin;
-  const links = `user-extensions/by-user/${user.uuid}`;
   const act = admin && (await lastAct(user.uuid, signal));
-  const numbers = session.isHelpdesk ? (await api.get(links, signal)).data : [];
   const parts = [
     ...(admin
       ? [
@@ -160,12 +156,13 @@ export async function personView({ element, parameters: [uuid], query, signal })
       auditLink(user.uuid),
     ),
     facts([
+      [texts.numberOf, numbersIn({ whose })],
       [texts.username, user.username],
       [texts.email, user.email],
-      ...(numbers.length > 0
-        ? [/** @type {[string, any]} */ ([texts.extensions, numbers.map((/** @type {any} */ one) => one.extension).join(", ")])]
+      [texts.atPhone, whose && isAt ? phonesOf(user, whose) : texts.atNoPhone],
+      ...(whose && !isAt && whose.phones_total > 0
+        ? [/** @type {[string, any]} */ ([texts.profileIsOn, phonesOf(user, whose)])]
         : []),
-      [texts.atPhone, whereabouts(user, atPhones, total)],
     ], "across"),
     tabs(
       fullName(user),
@@ -184,17 +181,16 @@ async function lastAct(uuid, signal) {
   return last && !last.action.endsWith("_undone") ? last.resource_id : null;
 }
 
-/** The phones where a user is logged in; a list leads to those that are too many to name.
- * @param {User} user @param {any[]} phones @param {number} total */
-function whereabouts(user, phones, total) {
-  if (total === 0) return texts.atNoPhone;
+/** The phones of a user; a list leads to those that are too many to name.
+ * @param {User} user @param {import("../../types").Numbered} whose */
+function phonesOf(user, { phones, phones_total: total }) {
   const rest = total - phones.length;
   return h(
     "ul",
     { className: "plain" },
     ...phones.map((phone) => h("li", {}, h("a", { href: `#/phones/${phone.mac}` }, phoneTitle(phone)))),
     rest > 0 &&
-      h("li", {}, h("a", { href: `#${withQuery("/phones", { user: user.username })}` }, texts.andMore(rest))),
+      h("li", {}, h("a", { href: `#${withQuery("/phones", phones[0].is_logged_in ? { user: user.username } : { q: user.username })}` }, texts.andMore(rest))),
   );
 }
 

@@ -23,16 +23,7 @@ import { texts } from "../texts.js";
 import { inWords } from "../texts/frame.js";
 import { replacePhone } from "./discovered.js";
 import { deskPart, drillsPart, fetchesPart, historyPart, linesPart, modulesPart, rollBack } from "./phone-parts.js";
-import {
-  addressOf,
-  deployedOn,
-  hasActiveOwner,
-  isOver,
-  optional,
-  phoneTitle,
-  problemOf,
-  username,
-} from "./shared.js";
+import { addressOf, deployedOn, hasActiveOwner, isOver, numbersIn, numbersOf, optional, phoneTitle, problemOf, username } from "./shared.js";
 
 /** @typedef {import("../../types").Deployment} Deployment */
 /** @typedef {import("../../types").Phone} Phone */
@@ -125,6 +116,14 @@ async function placed(current) {
   ]);
 }
 
+/** Who uses the phone, with which numbers; nothing for who may not see it.
+ * @param {import("../../types").Numbered | undefined} whose @returns {[string, any][]} */
+function numberFacts(whose) {
+  if (!whose) return [];
+  const people = whose.people.map(({ uuid, name }) => h("a", { href: `#/people/${uuid}` }, name));
+  return [[texts.numberOf, numbersIn({ whose })], [texts.person, people.length > 0 ? h("span", {}, ...people) : ""]];
+}
+
 // One phone: what is on it and whether the last change failed, then its parts as tabs.
 
 const POLL_MS = 1500;
@@ -132,10 +131,12 @@ const POLL_MS = 1500;
 /** @type {import("../router.js").View} */
 export async function phoneView({ element, parameters: [mac], query, signal }) {
   const path = `phones/${encodeURIComponent(mac)}`;
-  const [phone, deployed] = await Promise.all([
+  const [phone, deployed, named] = await Promise.all([
     api.get(path, signal).then(({ data }) => data),
     deployedOn(path, signal),
+    numbersOf("phones", [mac], signal),
   ]);
+  const whose = named.get(phone.mac);
   const seen = session.seesPeople ? await optional(api.get(`${path}/state`, signal)) : null;
   const isSip = ["SIP", "SIPE"].includes((phone.software_type ?? "").toUpperCase());
   const state = h("section", { className: "on-phone", "aria-live": "polite" });
@@ -187,6 +188,7 @@ export async function phoneView({ element, parameters: [mac], query, signal }) {
       { className: "two" },
       state,
       h("div", {}, facts([
+        ...numberFacts(whose),
         [texts.model, phone.model],
         [texts.location, phone.location],
         [texts.address, addressOf(phone)],

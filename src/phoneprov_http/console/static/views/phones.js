@@ -10,7 +10,7 @@ import { SOFTWARE_TYPES, phoneFields } from "../fields.js";
 import { go } from "../navigation.js";
 import { TABLES } from "../tables.js";
 import { texts } from "../texts.js";
-import { addressOf, batchButton, editButton, phoneTitle } from "./shared.js";
+import { NUMBER, NUMBER_FILTER, addressOf, batchButton, editButton, phoneTitle, withNumbers } from "./shared.js";
 
 /** @typedef {import("../elements/search-bar.js").Filter} Filter */
 /** @typedef {import("../../types").PhoneSummary} PhoneSummary */
@@ -85,12 +85,13 @@ function stateOf({ state, last_outcome, last_confirmation }) {
 
 function columns() {
   const plain = [
+    { title: texts.name, field: "name", cell: (/** @type {any} */ one) => one.name ?? one.mac, text: (/** @type {any} */ one) => one.name, sort: "name" },
     { title: texts.mac, field: "mac", cell: (/** @type {any} */ one) => one.mac, width: "11rem", sort: "mac" },
-    { title: texts.name, field: "name", cell: (/** @type {any} */ one) => one.name, sort: "name" },
     { title: texts.model, field: "model", cell: (/** @type {any} */ one) => one.model, sort: "model", width: "7rem" },
     { title: texts.location, field: "location", cell: (/** @type {any} */ one) => one.location, sort: "location" },
   ];
   const uses = [
+    NUMBER,
     {
       title: texts.lastOutcome,
       cell: (/** @type {PhoneSummary} */ one) =>
@@ -147,6 +148,7 @@ export async function phonesView({ element, query }) {
       counted("location"),
       { name: "software_type", label: texts.softwareType, choices: SOFTWARE_TYPES },
       loggedIn(),
+      ...(session.seesPeople ? [NUMBER_FILTER] : []),
       ...(session.isAdmin ? [LAST_OUTCOME, LAST_DRILL, STATE] : []),
       yesOrNo("is_active", texts.isActive),
     ],
@@ -195,7 +197,8 @@ export async function phonesView({ element, query }) {
         withQuery(path, { ...values, user_uuid, offset, limit, sort }),
         signal,
       );
-      return { rows: data, total: metadata.total ?? data.length };
+      const rows = await withNumbers("phones", data, signal);
+      return { rows, total: metadata.total ?? data.length };
     },
   });
 }

@@ -7,7 +7,7 @@ import { choices, picker } from "../elements/forms.js";
 import { badge, errorBox, facts, sentences, simpleTable } from "../elements/parts.js";
 import { texts } from "../texts.js";
 import { inWords } from "../texts/frame.js";
-import { phoneChoice, phoneNames, phoneTitle, username } from "./shared.js";
+import { PHONES, phoneNames, phoneTitle, username } from "./shared.js";
 
 /** @typedef {import("../../types").Profile} Profile */
 
@@ -157,7 +157,7 @@ export function previewPart(profile, typed, signal) {
   const phone = picker({
     label: texts.previewPhone,
     path: choices("phones"),
-    option: phoneChoice,
+    ...PHONES,
     changed: () => void show(),
   });
   const said = h("p", { className: "hint", role: "status" });

@@ -12,9 +12,9 @@ import { PROFILE, SOFTWARE_TYPES, field } from "../fields.js";
 import { forgetGuards, go, guard, here, readdress } from "../navigation.js";
 import { texts } from "../texts.js";
 import { conflictBox, previewPart, revisionsPart, usesPart } from "./profile-parts.js";
-import { username } from "./shared.js";
+import { NUMBER, NUMBER_FILTER, peopleIn, username, withNumbers } from "./shared.js";
 
-/** @typedef {import("../../types").Profile & {owner: string}} Row */
+/** @typedef {import("../../types").Profile & {whose?: import("../../types").Numbered}} Row */
 /** @typedef {import("../../types").Profile} Profile */
 
 // Profiles: all of them for level 0, the caller's own otherwise.
@@ -24,7 +24,7 @@ export async function profilesView({ element, query }) {
   const list = /** @type {import("../elements/data-list.js").DataList<Row>} */ (dataList());
   const search = searchBar(
     "/profiles",
-    [{ name: "software_type", label: texts.softwareType, choices: SOFTWARE_TYPES }],
+    [...(session.seesPeople ? [NUMBER_FILTER] : []), { name: "software_type", label: texts.softwareType, choices: SOFTWARE_TYPES }],
     query,
     () => void list.reload(),
     { list },
@@ -37,11 +37,13 @@ export async function profilesView({ element, query }) {
     name: "profiles",
     columns: [
       { title: texts.name, cell: (one) => one.name, sort: "name" },
+      ...(session.seesPeople
+        ? [{ title: texts.owner, cell: peopleIn, sort: "username", width: "10rem" }, NUMBER]
+        : []),
       { title: texts.description, cell: (one) => one.description, isOptional: true },
       { title: texts.softwareType, cell: (one) => one.software_type ?? texts.any, sort: "software_type", width: "9rem" },
       { title: texts.models, cell: (one) => one.compatible_models.join(", ") || texts.any, isOptional: true },
       { title: texts.template, cell: (one) => one.template ?? "", isOptional: true, width: "8rem" },
-      { title: texts.owner, cell: (one) => one.owner, isOptional: true, width: "8rem", isHidden: !session.seesPeople },
       {
         title: texts.changed,
         cell: (one) => ago(one.updated_at),
@@ -63,9 +65,7 @@ export async function profilesView({ element, query }) {
     load: async (offset, limit, signal, sort) => {
       const path = withQuery("phone-profiles", { ...search.values(), offset, limit, sort });
       const { data } = await api.get(path, signal);
-      const rows = await Promise.all(
-        data.map(async (/** @type {Row} */ one) => ({ ...one, owner: await username(one.user_uuid) })),
-      );
+      const rows = await withNumbers("profiles", data, signal);
       return { rows, total: offset + data.length, isMore: data.length === limit };
     },
   });

@@ -11,6 +11,7 @@ import { searchBar } from "../elements/search-bar.js";
 import { EXTENSION, EXTENSION_TYPES, LOCATION, MODULE, PERMISSION, SERVICE, field } from "../fields.js";
 import { TABLES } from "../tables.js";
 import { texts } from "../texts.js";
+import { whoseLine, withNumbers } from "./shared.js";
 import { linkedPart } from "./people.js";
 import { editButton } from "./shared.js";
 
@@ -139,13 +140,15 @@ export async function recordsView({ element, parameters: [name], query, signal }
         : named(record);
     },
   }));
+  if (name === "extensions") columns.splice(2, 0, { title: texts.who, cell: whoseLine, width: "12rem" });
   /** @type {import("../elements/data-list.js").Options<any>["load"]} */
   const load = async (offset, limit, abort, sort) => {
     const { data, metadata } = await api.get(
       withQuery(kind.path, { ...(kind.filters ? search.values() : {}), offset, limit, sort }),
       abort,
     );
-    return { rows: data, total: metadata.total ?? data.length };
+    const rows = name === "extensions" ? await withNumbers("extensions", data, abort) : data;
+    return { rows, total: metadata.total ?? data.length };
   };
   await list.configure({
     caption: kind.title,

@@ -83,11 +83,65 @@ export async function phoneNames(macs, signal) {
   return new Map(found.flatMap(({ data }) => data).map(({ mac, name }) => [mac, name ?? ""]));
 }
 
-/** A phone in a list of choices. @param {import("../../types").Phone} phone */
-export const phoneChoice = ({ mac, name, model, location }) => ({
-  value: mac,
-  text: [name, mac, model, location].filter(Boolean).join(", "),
-});
+/** @typedef {import("../../types").Numbered} Numbered */
+
+/** The people and numbers of records, by key, in one request.
+ * @param {"phones" | "users" | "profiles" | "extensions"} of @param {string[]} ids @param {AbortSignal} [signal]
+ * @returns {Promise<Map<string, Numbered>>} */
+export async function numbersOf(of, ids, signal) {
+  if (ids.length === 0) return new Map();
+  const { data } = await api.post("numbers", { of, ids }, signal);
+  return new Map(data.map((/** @type {Numbered} */ one) => [one.id, one]));
+}
+
+/** The rows of a page, each with its people and numbers for who may see them: `whose`.
+ * @template T
+ * @param {Parameters<typeof numbersOf>[0]} of @param {T[]} rows @param {AbortSignal} [signal]
+ * @returns {Promise<(T & {whose?: Numbered})[]>} */
+export async function withNumbers(of, rows, signal) {
+  if (!session.seesPeople) return /** @type {any} */ (rows);
+  const keyOf = (/** @type {any} */ row) => row.mac ?? row.uuid;
+  const found = await numbersOf(of, rows.map(keyOf), signal);
+  return rows.map((row) => ({ ...row, whose: found.get(keyOf(row)) }));
+}
+
+/** @param {{whose?: Numbered}} row */
+export const numbersIn = ({ whose }) => whose?.numbers.join(", ") ?? "";
+/** @param {{whose?: Numbered}} row */
+export const peopleIn = ({ whose }) => whose?.people.map(({ name }) => name).join(", ") ?? "";
+
+/** The column of numbers in a list, and its filter. @type {import("../elements/data-list.js").Column<any>} */
+export const NUMBER = { title: texts.numberOf, cell: numbersIn, sort: "number", width: "7rem" };
+export const NUMBER_FILTER = { name: "number", label: texts.numberOf };
+
+/** @param {(string | null | undefined)[]} parts */
+const joined = (...parts) => parts.filter(Boolean).join(", ");
+
+/** Choices of a picker: phones, profiles with their owners, extensions with their users. */
+export const PHONES = {
+  rows: (/** @type {any[]} */ rows) => withNumbers("phones", rows),
+  option: (/** @type {any} */ one) => ({
+    value: one.mac,
+    text: joined(one.name, numbersIn(one), peopleIn(one), one.mac, one.model, one.location),
+  }),
+};
+export const PROFILES = {
+  rows: (/** @type {any[]} */ rows) => withNumbers("profiles", rows),
+  option: (/** @type {any} */ one) => ({
+    value: one.uuid,
+    text: joined(one.name, peopleIn(one), numbersIn(one) || one.whose?.people[0]?.username),
+  }),
+};
+export const EXTENSIONS = {
+  rows: (/** @type {any[]} */ rows) => withNumbers("extensions", rows),
+  option: (/** @type {any} */ one) => ({
+    value: one.uuid,
+    text: joined(`${one.extension} ${one.name}`, whoseLine(one)),
+  }),
+};
+
+/** The users of an extension, or the desk whose number it is. @param {{whose?: Numbered}} row */
+export const whoseLine = (row) => peopleIn(row) || (row.whose?.phones.map(phoneTitle).join(", ") ?? "");
 
 /** A phone as people name it. @param {{mac: string, name?: string | null}} phone */
 export const phoneTitle = ({ mac, name }) => (name ? `${name} (${mac})` : mac);

@@ -24,7 +24,7 @@ import { forgetGuards, go, guard, readdress } from "../navigation.js";
 import { texts } from "../texts.js";
 import { planned } from "./batches.js";
 import { conflictBox, revisionsPart } from "./profile-parts.js";
-import { phoneChoice, phoneNames } from "./shared.js";
+import { PHONES, PROFILES, phoneNames } from "./shared.js";
 
 /** @typedef {import("../../types").Template} Template */
 
@@ -265,13 +265,13 @@ function trialPart(path, typed, signal) {
   const profile = picker({
     label: texts.profile,
     path: choices("phone-profiles"),
-    option: (one) => ({ value: one.uuid, text: one.name }),
+    ...PROFILES,
     changed: () => void show(),
   });
   const phone = picker({
     label: texts.phone,
     path: choices("phones"),
-    option: phoneChoice,
+    ...PHONES,
     changed: () => void show(),
   });
   /** @type {AbortController | null} */
