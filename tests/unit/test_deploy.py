@@ -160,6 +160,10 @@ def test_container_file_matches_the_service() -> None:
     assert copied
     assert all((ROOT / name).exists() for names in copied for name in names.split())
     assert "/health/ready" in CONTAINERFILE
+    # The wheel that it builds has the pages of the console.
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"]
+    included = {Path(name).parts[0] for name in build["targets"]["wheel"]["force-include"]}
+    assert included <= {name for names in copied for name in names.split()}
 
 
 def test_lock_of_the_service_has_no_build_tools() -> None:

@@ -2,8 +2,7 @@
 
 from playwright.sync_api import expect
 
-from browser.console.check_joiners import axe_finds
-from browser.console_rig import Console, Service
+from browser.console_rig import Console, Service, axe_finds
 
 MACS = ["00:1B:D4:00:00:03", "00:1B:D4:00:00:01"]
 

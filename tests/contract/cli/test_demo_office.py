@@ -9,7 +9,8 @@ from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.simulator.phone import SimulatedPhone
 from phoneprov_core.features.fleet.states import FleetState
 from phoneprov_core.people.users.model import Registration
-from phoneprov_http.main.commands.demo.office import PHONES, fill_office, simulated_office
+from phoneprov_http.main.commands.demo.history import fill_office
+from phoneprov_http.main.commands.demo.office import PHONES, simulated_office
 from phoneprov_http.main.commands.simulate import reaching
 
 
@@ -41,6 +42,8 @@ async def test_office_has_phones_in_each_state_and_they_are_found_so(tmp_path: P
                 deployments = await tx.deployments.rows(1000)
                 desks = [await tx.desks.find(mac) for mac in recorded]
                 batches = await tx.batches.rows(100)
+                locations = await tx.locations.rows(100)
+                linked = await tx.links.full.rows(1000)
                 templates = await tx.templates.rows(100)
             watch = container.watch_fleet()
             await watch.round(0)
@@ -56,8 +59,19 @@ async def test_office_has_phones_in_each_state_and_they_are_found_so(tmp_path: P
     users = [desk.user_uuid for desk in desks if desk.user_uuid]
     assert len(users) == len(set(users)) > 50
     assert [one.outcome.value for one in deployments[-20:]].count("failed") >= 1
-    assert len(batches) == 2
+    assert [one.state.value for one in batches] == ["done", "done", "planned"]
+    # Two uploads failed, and one phone was new.
+    assert (batches[1].phones.failed, batches[1].phones.done) == (3, 27)
     assert len(templates) == 1
+    assert len(locations) == 7
+    assert len(linked) == PHONES
+    # New phones have nothing yet. Three changes of today failed, and two of the batch.
+    unseen = {mac for mac, one in recorded.items() if one is FleetState.NEVER_SEEN}
+    newest = {one.mac: one for one in deployments}
+    assert set(recorded) - set(newest) == unseen
+    assert [one.outcome.value for one in newest.values()].count("failed") == 5
+    recent = Counter(one.created_at[:10] for one in deployments)
+    assert len(recent) > 60
     assert set(recorded.values()) == {*FleetState} - {FleetState.USER_INACTIVE}
     assert done.failures == []
     # The demo has no exchange, and a look logs in to no server of a phone.
@@ -66,4 +80,5 @@ async def test_office_has_phones_in_each_state_and_they_are_found_so(tmp_path: P
         mac: FleetState.FINE if one in unknown else one for mac, one in recorded.items()
     }
     counts = Counter(recorded.values())
-    assert min(counts[FleetState.FILE_CHANGED], counts[FleetState.WRONG_LOAD]) > 5
+    assert min(counts[FleetState.FILE_CHANGED], counts[FleetState.WRONG_LOAD]) > 1
+    assert counts[FleetState.FINE] > PHONES * 0.9

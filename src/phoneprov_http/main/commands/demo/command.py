@@ -11,7 +11,8 @@ import click
 import httpx
 
 from phoneprov_adapters.simulator.phone import SimulatedPhone
-from phoneprov_http.main.commands.demo.office import PHONES, fill_office, simulated_office
+from phoneprov_http.main.commands.demo.history import fill_office
+from phoneprov_http.main.commands.demo.office import PHONES, simulated_office
 from phoneprov_http.main.commands.demo.steps import (
     LOAD,
     PASSWORD,
