@@ -251,7 +251,7 @@ def _right(right: Right | None) -> Right:
 
 
 class StillAtTransaction(Protocol):
-    """Stores that ``require_still_at`` uses."""
+    """Stores that ``still`` and ``require_still_at`` use."""
 
     @property
     def users(self) -> KnownAccounts: ...
@@ -261,12 +261,18 @@ class StillAtTransaction(Protocol):
 
 async def require_still_at(tx: StillAtTransaction, actor: Actor, phone: Placed) -> None:
     """Raises ``Forbidden`` unless the actor's account is active, and its right, as stored now,
-    includes the phone: both may have changed since the request was authenticated. In a writing
-    transaction neither changes until it ends."""
+    includes the phone; see ``still``."""
+    require_at(await still(tx, actor), phone)
+
+
+async def still(tx: StillAtTransaction, actor: Actor) -> Actor:
+    """The actor with the right that its account has now. Raises ``Forbidden`` unless the account is
+    active and has one, or the actor holds level 0: both may have changed since the request was
+    authenticated. In a writing transaction neither changes until it ends."""
     if actor.holds(SUPERADMIN):
-        return
+        return actor
     user = await tx.users.find(actor.user_uuid)
     right = await tx.rights.find(actor.user_uuid)
     if user is None or not user.is_active or right is None:
         raise Forbidden("The right of this account has ended.")
-    require_at(actor.having(right.right, right.locations), phone)
+    return actor.having(right.right, right.locations)

@@ -20,16 +20,16 @@ from phoneprov_core.kernel.fields import (
     UserUuid,
     schema,
 )
-from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.store import ReadAndWrite, Store
 from phoneprov_core.kernel.system import Clock, NewId, known_id, timestamp
 from phoneprov_core.people.access import (
     AssignmentStore,
-    KnownUsers,
     may_act_for,
     may_see_people,
     require_login,
     require_owner,
 )
+from phoneprov_core.people.permissions import Right, still
 from phoneprov_core.people.users.model import User
 from phoneprov_core.people.users.use_cases import ClearAttempts
 
@@ -156,7 +156,7 @@ class VendorUsersTransaction(NumbersTransaction, Protocol):
     @property
     def assignments(self) -> AssignmentStore: ...
     @property
-    def rights(self) -> KnownUsers: ...
+    def rights(self) -> Store[Right]: ...
 
 
 @dataclass(frozen=True)
@@ -221,11 +221,13 @@ def _require_possible(actor: Actor, user_uuid: str) -> None:
 
 
 async def _require_allowed(tx: VendorUsersTransaction, actor: Actor, user_uuid: str) -> None:
-    """Raises ``Forbidden`` for a user who holds level 0 or has a right, unless the actor does. In a
-    writing transaction no other gives the user a level or a right until it ends."""
+    """Raises ``Forbidden`` for a user who holds level 0 or has a right, unless the actor does, and
+    if the actor's own right has ended. In a writing transaction no other gives the user a level or
+    a right until it ends."""
     if may_act_for(actor, user_uuid):
         return
     await tx.users.find(user_uuid)
+    await still(tx, actor)
     assignment = await tx.assignments.of_user(user_uuid)
     level = assignment.level if assignment else None
     if actor.level_rule.holds(level, SUPERADMIN) or await tx.rights.find(user_uuid):

@@ -15,6 +15,7 @@ from phoneprov_core.inventory.profiles.model import SwitchRequest
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Forbidden
 from phoneprov_core.people.users.model import Registration
+from phoneprov_core.people.vendor_users import CreatePin
 from support.api import PASSWORD, Api, Caller, data_of, error_of, opened_api
 from support.phone_records import a_deployment
 from support.records import a_mac
@@ -247,16 +248,25 @@ async def test_right_that_ended_after_the_request_was_authenticated_starts_nothi
         with pytest.raises(Forbidden):
             await office.api.container.desks().update(actor, HERE, DeskPatch())
 
+    async def refused_anywhere(actor: Actor) -> None:
+        pins = office.api.container.vendor_users()
+        with pytest.raises(Forbidden):
+            await pins.save(actor, office.ada.uuid, CreatePin(pin_code="826491"))
+        with pytest.raises(Forbidden):
+            await pins.delete(actor, office.ada.uuid)
+
     actor = await office.actor()
     await office.grant(["Bonn"])
     await refused(actor)
     await office.grant(["Berlin"])
     data_of(await admin.put(path, {"is_active": False}), 200)
     await refused(actor)
+    await refused_anywhere(actor)
     data_of(await admin.put(path, {"is_active": True}), 200)
     await switch(actor, request)
     data_of(await admin.delete(f"{path}/rights"), 200, "Right removed")
     await refused(actor)
+    await refused_anywhere(actor)
     error_of(await helper.get("/users"), 401)  # the session ended with the deactivation
     assert len(data_of(await admin.get("/deployments"), 200)) == 1
 
