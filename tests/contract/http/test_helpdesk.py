@@ -41,9 +41,10 @@ async def world() -> World:
 
 
 @pytest.fixture
-async def api(tmp_path: Path, world: World) -> AsyncIterator[Api]:
+async def api(request: pytest.FixtureRequest, tmp_path: Path, world: World) -> AsyncIterator[Api]:
+    kind = getattr(request, "param", "memory")
     adapters = {**world.adapters(), "hasher": PlainHasher()}
-    async with opened_api(tmp_path, database_kind="memory", overrides=adapters) as opened:
+    async with opened_api(tmp_path, database_kind=kind, overrides=adapters) as opened:
         yield opened
 
 
@@ -171,6 +172,7 @@ async def test_fault_of_a_template_is_not_quoted_to_a_helpdesk(office: Office) -
         assert SECRET not in reply.text
 
 
+@pytest.mark.parametrize("api", ["memory", "sqlite", "postgres"], indirect=True)
 async def test_helpdesk_lists_show_phones_in_scope_alone(office: Office) -> None:
     admin, helper = office.admin, office.helper
     for mac in (HERE, AWAY):
@@ -205,6 +207,40 @@ async def test_helpdesk_lists_show_phones_in_scope_alone(office: Office) -> None
     for path in ("/phones/summaries", "/desks", "/deployments"):
         assert await macs(path) == [], path
     assert data_of(await helper.get("/fleet"), 200)["phones"] == 0
+
+
+@pytest.mark.parametrize("api", ["memory", "sqlite", "postgres"], indirect=True)
+async def test_people_and_numbers_show_a_helpdesk_no_phone_out_of_scope(office: Office) -> None:
+    admin, helper = office.admin, office.helper
+    for mac in (HERE, AWAY):
+        data_of(await office.switch(admin, office.plain, mac), 200, metadata=False)
+        data_of(await admin.put(f"/phones/{mac}", {"name": f"of Ada {mac[-2:]}"}), 200)
+    of = {
+        "phones": [HERE, AWAY],
+        "users": [office.ada.uuid],
+        "profiles": [office.plain],
+        "extensions": [office.extension],
+    }
+
+    async def shown(caller: Caller) -> str:
+        numbers = [await caller.post("/numbers", {"of": kind, "ids": of[kind]}) for kind in of]
+        words = ("ada", "1001", "of Ada", "Bonn", AWAY, AWAY.replace(":", "").lower())
+        found = [await caller.get("/search", q=word, most=20) for word in words]
+        sorts = [await caller.get("/phones/summaries", sort=f"{d}number") for d in ("", "-")]
+        filtered = [await caller.get(path, number="1001") for path in ("/phones", "/desks")]
+        assert {one.status_code for one in (*numbers, *found, *sorts)} == {200}
+        return "".join(one.text for one in (*numbers, *found, *sorts, *filtered))
+
+    assert AWAY in await shown(admin)
+    text = await shown(helper)
+    assert (HERE in text, AWAY in text) == (True, False)
+    for kind in ("users", "extensions"):
+        [row] = data_of(await helper.post("/numbers", {"of": kind, "ids": of[kind]}), 200)
+        assert [one["mac"] for one in row["phones"]] == ([HERE] if kind == "users" else [])
+        assert row["phones_total"] == len(row["phones"])
+    await office.grant(["Hamburg"])
+    text = await shown(helper)
+    assert (HERE in text, AWAY in text) == (False, False)
 
 
 async def test_phone_that_leaves_the_scope_is_out_of_reach_at_once(office: Office) -> None:
