@@ -25,9 +25,12 @@ demo: $(VENV)/installed-run  ## switch a simulated phone, step by step; make dem
 --keep:
 	@:
 
+# More than processors: half of the time of the tests is waiting, for deadlines, leases and restarts.
+WORKERS ?= 6
+
 test: $(VENV)/installed-dev  ## everything: format, lint, types, import contracts, all tests
 	$(MAKE) --no-print-directory --jobs 2 check bytecode programs
-	$(BIN)/python -m pytest -n 4 --dist worksteal
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 check: $(VENV)/installed-dev  ## format, lint, types and import contracts
 	$(BIN)/ruff format --check .
