@@ -86,10 +86,9 @@ async def ask(
         if body:
             fields.append(("Content-Length", str(len(body))))
         await before()
-        writer.write(_sent(connection, h11.Request(method=method, target=target, headers=fields)))
-        if body:
-            writer.write(_sent(connection, h11.Data(data=body)))
-        writer.write(_sent(connection, h11.EndOfMessage()))
+        head = h11.Request(method=method, target=target, headers=fields)
+        events = [head, *([h11.Data(data=body)] if body else []), h11.EndOfMessage()]
+        writer.write(b"".join(connection.send(event) or b"" for event in events))
         sent()
         return await _Reply(connection, reader, limit).read()
     except OSError as error:
@@ -101,10 +100,6 @@ async def ask(
         with suppress(TimeoutError, OSError):
             async with asyncio.timeout(_CLOSE_SECONDS):
                 await writer.wait_closed()
-
-
-def _sent(connection: h11.Connection, event: Any) -> bytes:
-    return connection.send(event) or b""
 
 
 class _Reply:
