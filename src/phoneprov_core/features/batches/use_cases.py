@@ -32,7 +32,7 @@ PIECE = 1000
 """Number of phones read at a time."""
 
 _ALL = 2**31 - 1
-"""A position behind the last phone of every batch."""
+"""A position after the last phone of every batch."""
 
 BATCHES_AT_A_TIME = 50
 """Maximum number of batches per piece of a list: the phones of each one are counted."""

@@ -33,7 +33,7 @@ LONGEST_NUMBER = 32
 LONGEST_FIELD = 255
 """Characters of the field of a number; a longer text is not read."""
 _LONGEST_EXTENSION = 3
-"""Digits of an extension that begins with 0, as far as it is told from a second number."""
+"""Digits of an extension that begins with 0, as far as it is distinguished from a second number."""
 
 _SCHEME = re.compile(r"\s*(?:sips?|tel|callto):/{0,2}", re.IGNORECASE)
 _WIDE = str.maketrans("\uff0b\ufe62\u207a\uff0a\uff03", "+++*#")
