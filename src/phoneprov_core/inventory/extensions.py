@@ -277,7 +277,7 @@ class Extensions:
 def _shown_to(actor: Actor, extension: Extension) -> Extension:
     if actor.holds(SUPERADMIN):
         return extension
-    return replace(extension, password="", voicemail_passcode=None)
+    return replace(extension, password="", voicemail_passcode=None)  # nosec B106
 
 
 async def _require_no_desk(tx: ExtensionsTransaction, extension: Extension) -> None:
