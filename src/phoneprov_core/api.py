@@ -147,6 +147,7 @@ from phoneprov_core.features.transfer.texts import (
     ImportRequest as ImportRequest,
     ImportResult as ImportResult,
     ImportText as ImportText,
+    ListAsTable as ListAsTable,
 )
 from phoneprov_core.features.transfer.use_cases import Transfer as Transfer, sheet_of as sheet_of
 from phoneprov_core.inventory.configuration.comparison import (

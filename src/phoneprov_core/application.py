@@ -23,7 +23,7 @@ from phoneprov_core.features.sync.use_cases import SyncPeople
 from phoneprov_core.features.templates.deployed import TryTemplate
 from phoneprov_core.features.templates.use_cases import Templates
 from phoneprov_core.features.transfer.edits import EditRecords
-from phoneprov_core.features.transfer.texts import ImportText
+from phoneprov_core.features.transfer.texts import ImportText, ListAsTable
 from phoneprov_core.features.transfer.use_cases import Transfer
 from phoneprov_core.inventory.extensions import Extensions
 from phoneprov_core.inventory.kems import Kems
@@ -116,6 +116,7 @@ class UseCases:
     discovered_phones: DiscoveredPhones
     transfer: Transfer
     import_text: ImportText
+    list_as_table: ListAsTable
     edit_records: EditRecords
     import_or_sync: ImportOrSync
     sync_people: SyncPeople

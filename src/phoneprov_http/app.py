@@ -5,6 +5,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import Annotated
 
 from litestar import Litestar, Router
+from litestar.datastructures import State
 from litestar.exceptions import HTTPException
 from litestar.middleware import DefineMiddleware
 from litestar.types import ASGIApp, Scope
@@ -153,6 +154,7 @@ def litestar_app(
             HTTPException: errors.on_http_exception,
             Exception: errors.on_any_exception,
         },
+        state=State({"list_as_table": use_cases.list_as_table}),
         dto=Body,
         return_dto=None,
         request_class=ApiRequest,

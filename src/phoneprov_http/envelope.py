@@ -166,15 +166,30 @@ async def _streamed(envelope: Bare[Any]) -> AsyncIterator[bytes]:
     yield b"]," + encode(tail)[1:]
 
 
-class EnvelopeResponse(Response[Any]):
-    """The response to a request. A long list is sent as it is read."""
+CSV = "text/csv"
+ROWS = "rows"
+"""The key of a handler's ``opt`` for the kind of records that it lists."""
 
-    def to_asgi_response(self, *framework: Any, **more: Any) -> ASGIResponse:
+
+class EnvelopeResponse(Response[Any]):
+    """The response to a request. A long list is sent as it is read, as CSV to who asks for it."""
+
+    def to_asgi_response(self, app: Any, request: Any, **more: Any) -> ASGIResponse:
+        kind = request.route_handler.opt.get(ROWS) if isinstance(self.content, Bare) else None
+        if kind is not None and request.wants_table:
+            rows = self.content.data
+            listing = rows if isinstance(rows, Listing) else Listing(rows)
+            name = request.url.path.rpartition("/")[2]
+            return ASGIStreamingResponse(
+                iterator=request.app.state.list_as_table(kind, listing),
+                media_type=CSV,  # with its charset
+                headers={"Content-Disposition": f'attachment; filename="{name}.csv"'},
+            )
         if isinstance(self.content, Bare) and isinstance(self.content.data, Listing):
             return ASGIStreamingResponse(
                 iterator=_streamed(self.content), media_type="application/json", headers=None
             )
-        return super().to_asgi_response(*framework, **more)
+        return super().to_asgi_response(app, request, **more)
 
 
 def failure(

@@ -6,11 +6,12 @@ from phoneprov_adapters.composition.inventory import InventoryContainer
 from phoneprov_adapters.composition.people import PeopleContainer
 from phoneprov_adapters.composition.plugins import of, singleton
 from phoneprov_adapters.composition.templates import TemplatesContainer
+from phoneprov_adapters.files.csv import csv_rows
 from phoneprov_adapters.files.excel import table_in
 from phoneprov_core.features.batches.commands import CreateBatch
 from phoneprov_core.features.batches.use_cases import Batches
 from phoneprov_core.features.transfer.edits import EditRecords, Restart
-from phoneprov_core.features.transfer.texts import ImportText
+from phoneprov_core.features.transfer.texts import ImportText, ListAsTable
 from phoneprov_core.features.transfer.use_cases import Transfer
 from phoneprov_core.kernel.actor import Actor
 
@@ -40,6 +41,7 @@ class TransferContainer(TemplatesContainer):
         template_use_cases=of(TemplatesContainer.templates),
         sounds=setting(lambda it: it.asterisk_languages))
     import_text = singleton(ImportText, transfer=of(transfer), read=table_in)
+    list_as_table = singleton(ListAsTable, write=csv_rows)
     edit_records = singleton(
         EditRecords, transfer=of(transfer), vendor_phones=of(InventoryContainer.vendor_phones),
         restart=of(BatchesContainer.batches, restart_by), new_id=new_id)

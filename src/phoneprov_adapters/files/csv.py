@@ -314,6 +314,14 @@ class CsvWriter:
             self._writer.writerow([_cell(row[column]) for column in self._columns])
 
 
+def csv_rows(rows: Iterable[Sequence[Any]]) -> str:
+    """These rows as lines of CSV; see ``CsvWriter``."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\r\n", quoting=csv.QUOTE_ALL)
+    writer.writerows([_cell(value) for value in row] for row in rows)
+    return text.getvalue()
+
+
 def _cell(value: Any) -> str:
     if value is None:
         return ""

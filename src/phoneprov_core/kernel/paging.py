@@ -1,6 +1,6 @@
 """Pages of lists, and reading of long lists in pieces."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, Generic, TypeAlias, TypeVar
@@ -105,6 +105,20 @@ class Listing(Generic[T]):
             first, None if rest is None else mapped_rest, window=self.window, total=self.total
         )
 
+    async def joined(self, view: Callable[[list[T]], Awaitable[list[S]]]) -> "Listing[S]":
+        """The same list with ``view`` applied to each piece, which it may read more for."""
+        rest = self.rest
+
+        async def joined_rest() -> AsyncIterator[list[S]]:
+            assert rest is not None
+            async for piece in rest():
+                yield await view(piece)
+
+        first = await view(self.first)
+        return Listing(
+            first, None if rest is None else joined_rest, window=self.window, total=self.total
+        )
+
 
 def page_of(rows: list[T], window: Page) -> Listing[T]:
     """A page of a list that is in memory."""
@@ -129,13 +143,19 @@ async def listing(
     """The whole list in pieces of at most ``piece`` records, or one page of it with its total.
     Every piece is read in a transaction of its own, so that a slow reader holds nothing."""
 
+    skipped = 0 if window is None else window.offset
+
     def size_after(already: int) -> int:
         return piece if window is None else min(piece, window.limit - already)
 
     async def pieces_after(last: E, already: int) -> AsyncIterator[list[E]]:
         while size := size_after(already):
             async with open_() as tx:
-                entities = await store_in(tx).rows(size, after=last, owner=owner)
+                rows = store_in(tx)
+                if rows.by_offset:
+                    entities = await rows.rows(size, offset=skipped + already, owner=owner)
+                else:
+                    entities = await rows.rows(size, after=last, owner=owner)
             if entities:
                 yield entities
             if len(entities) < size:

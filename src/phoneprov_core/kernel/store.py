@@ -14,7 +14,10 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class Rows(Protocol[E]):
-    """Records to count and to list."""
+    """Records to count and to list. They are ``by_offset`` if their order is that of values of
+    other records: then ``rows`` takes no ``after``."""
+
+    by_offset: bool = False
 
     async def count(self, owner: str | None = None) -> int:
         """Number of records, or number of records of ``owner``."""

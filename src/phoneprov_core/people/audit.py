@@ -1,6 +1,6 @@
 """The audit trail: its entries, their query, and the use case that reads them."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any, Protocol
@@ -12,7 +12,7 @@ from phoneprov_core.kernel.actor import Actor, Event, Origin, UseCaseTrail
 from phoneprov_core.kernel.commands import QueryCommand
 from phoneprov_core.kernel.errors import Unavailable, require
 from phoneprov_core.kernel.fields import AnyLine, Moment, Uuid, schema
-from phoneprov_core.kernel.paging import After, Limit
+from phoneprov_core.kernel.paging import After, Limit, Listing
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import Clock, Rate, RateStore, Timestamp, millis
 from phoneprov_core.people.access import require_superadmin
@@ -176,6 +176,27 @@ class Audit:
         require_superadmin(actor)
         async with self.database.read() as tx:
             return await tx.audit.newest(wanted, limit, before=await _before(tx, wanted))
+
+    async def every(self, actor: Actor, wanted: EntriesQuery) -> Listing[AuditEntry]:
+        """All entries that match, newest first, without a limit. Raises as ``newest``."""
+        require_superadmin(actor)
+        words = (wanted.q or "").casefold().split()
+
+        async def piece_after(last: AuditEntry | None) -> list[AuditEntry]:
+            async with self.database.read() as tx:
+                found = await tx.audit.newest(wanted, _PIECE, before=last)
+            return [one.entry for one in found]
+
+        async def rest() -> AsyncIterator[list[AuditEntry]]:
+            piece = first
+            while piece:
+                yield [entry for entry in piece if contains(entry, words)]
+                piece = await piece_after(piece[-1]) if len(piece) == _PIECE else []
+
+        async with self.database.read() as tx:
+            before = await _before(tx, wanted)
+        first = await piece_after(before)
+        return Listing([], rest)
 
     async def search(self, actor: Actor, wanted: EntriesQuery) -> FoundEntries:
         """Entries that contain all words of ``wanted.q``, newest first. Compares 5,000 entries at

@@ -14,7 +14,7 @@ from litestar.openapi.datastructures import ResponseSpec
 from litestar.openapi.spec import Components, License, SecurityScheme, Server
 
 from phoneprov_http.bodies import ignored_fields, writes
-from phoneprov_http.envelope import Failure
+from phoneprov_http.envelope import CSV, ROWS, Failure
 from phoneprov_http.openapi.schemas import (
     SHARED,
     Json,
@@ -187,7 +187,10 @@ def _complete_responses(operation: Json, handler: HTTPRouteHandler, schemas: Jso
         str(handler.status_code): {
             "description": "Success.",
             "headers": _headers(handler.status_code),
-            "content": {"application/json": content},
+            "content": {
+                "application/json": content,
+                **({CSV: {"schema": {"type": "string"}}} if ROWS in handler.opt else {}),
+            },
         }
     }
     own = handler.responses or {}

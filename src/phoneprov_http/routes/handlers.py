@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partialmethod
-from typing import Annotated, Any, TypeAlias, TypeVar, get_type_hints
+from typing import Annotated, Any, TypeAlias, TypeVar, get_args, get_type_hints
 
 from litestar import Request, Router, types
 from litestar.connection import ASGIConnection
@@ -25,6 +25,7 @@ from phoneprov_core.kernel.fields import MAC
 from phoneprov_core.kernel.paging import Page, Window
 from phoneprov_core.people.access import require_people, require_superadmin
 from phoneprov_core.people.auth.sessions import Authenticate
+from phoneprov_http.envelope import CSV, ROWS
 from phoneprov_http.errors import Malformed
 from phoneprov_http.openapi.schemas import specified
 
@@ -77,6 +78,11 @@ class ApiRequest(Request[Actor, None, State]):
         """The page that ``limit`` and ``offset`` select; None for the whole list. Raises
         ``Invalid``."""
         return self.selected(Window, None)
+
+    @property
+    def wants_table(self) -> bool:
+        """Whether the caller prefers a list as CSV."""
+        return self.accept.best_match(["application/json", CSV]) == CSV
 
     def selected(self, command: type[C], absent: C | None) -> C | None:
         """The parameters of the query that are fields of a command; ``absent`` if none is sent.
@@ -258,7 +264,12 @@ class Routes(Router):
             hints = get_type_hints(handle)
             wanted = hints.get("wanted")
             if self._is_api:
-                more["opt"] = {**more.get("opt", {}), QUERY: _queries(wanted, hints["return"])}
+                reply = hints["return"]
+                own = {QUERY: _queries(wanted, reply)}
+                if "List" in reply.__name__:
+                    alias = reply if get_args(reply) else reply.__orig_bases__[0]
+                    (own[ROWS],) = get_args(alias)
+                more["opt"] = {**own, **more.get("opt", {})}
             more["dependencies"] = {"wanted": _wanted(wanted)} if wanted else None
             handler = Handler(path, http_method=method, responses=specified(raises), **more)
             self.register(handler(handle))

@@ -1,6 +1,5 @@
 """The console's modules without a browser, and what the console calls of the API."""
 
-import json
 import re
 import shutil
 import subprocess
@@ -8,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from phoneprov_core.features.transfer.sheets import SHEETS
-from phoneprov_core.features.transfer.use_cases import columns_out
 from phoneprov_http.console.files import assets
 from support.access_table import PAGES
 from support.api import Api
@@ -107,15 +104,6 @@ def test_console_modules_pass_their_own_tests() -> None:
 
     assert files
     assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_console_exports_the_columns_of_every_table() -> None:
-    text = assets()["tables.js"].content.decode()
-    found = dict(re.findall(r'"?([a-z-]+)"?: (\[".*?"\]),', text))
-    tables = {kind: tuple(json.loads(columns)) for kind, columns in found.items()}
-
-    assert tables == {kind: columns_out(kind) for kind in tables}
-    assert set(SHEETS) - set(tables) == {"desks", "personal-directory"}  # no list, or part of one
 
 
 async def test_console_has_a_place_for_every_read_of_the_api(api: Api) -> None:

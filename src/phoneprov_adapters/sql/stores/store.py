@@ -128,6 +128,7 @@ class SqlSearchedRows(SqlRows[E]):
         query, values = table.matching(search)
         super().__init__(connection, query, entity_of, **values)
         self._table, self._search = table, search
+        self.by_offset = table.is_by_offset(search)
 
     def _place(self, entity: E) -> dict[str, Any]:
         return self._table.place(self._search, entity)

@@ -155,6 +155,10 @@ class SearchedTable:
         )
         return query, values
 
+    def is_by_offset(self, search: Search) -> bool:
+        """Whether no page of the search begins after an entity."""
+        return (search.sort or "").removeprefix("-") in self._orders
+
     def place(self, search: Search, entity: Any) -> dict[str, Any]:
         """The parameters of a page of a search that begins after this entity."""
         created_at, key = (getattr(entity, column.name) for column in self._position)

@@ -1,18 +1,22 @@
-"""Import of a table that is sent in a request."""
+"""Import of a table that is sent in a request, and lists as such tables."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Protocol
+from functools import cache
+from typing import Annotated, Any, Literal, Protocol, get_args, get_origin
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType, to_builtins
+from msgspec.json import encode
 from msgspec.structs import replace
 
 from phoneprov_core.features.transfer.model import Changes, RowOutcome, RowProblem, Table
+from phoneprov_core.features.transfer.sheets import SHEETS
 from phoneprov_core.features.transfer.use_cases import Transfer
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command, record_of
 from phoneprov_core.kernel.errors import Problem
-from phoneprov_core.kernel.fields import SECRET, schema
+from phoneprov_core.kernel.fields import SECRET, fields_of, schema
+from phoneprov_core.kernel.paging import Listing
 from phoneprov_core.people.access import require_superadmin
 
 Kind = Literal[
@@ -33,6 +37,9 @@ ReadTable = Callable[[str | bytes], SentTable]
 """Port: the table in a CSV text, whose first line names the columns, or in the bytes of an Excel
 file, whose first sheet it is. Reading it raises ``Invalid`` if a file is none of Excel, is larger
 than a table is, or has cells without a value of their own."""
+
+WriteRows = Callable[[Iterable[Sequence[Any]]], str]
+"""Port: these rows as lines of CSV; None is an empty cell."""
 
 
 class ImportRequest(Command, frozen=True, kw_only=True, rename={"missing_": "missing"}):
@@ -218,3 +225,55 @@ class ImportText:
         return record_of(
             ImportResult, imported, failed=len(problems), rows=in_order, unread_sheets=table.unread
         )
+
+
+class _Column(Struct, frozen=True):
+    """A column of a list: its name, and the fields that lead to its value."""
+
+    name: str
+    path: tuple[str, ...]
+
+    def value(self, record: Any) -> Any:
+        for field in self.path:
+            record = getattr(record, field)
+        plain = to_builtins(record)
+        return encode(plain).decode() if isinstance(plain, dict | list) else plain
+
+
+@cache
+def _columns(kind: type[Struct]) -> tuple[_Column, ...]:
+    sheet = next((one for one in SHEETS.values() if issubclass(kind, one.record)), None)
+    read = None if sheet is None else {*sheet.columns, *sheet.ignored}
+
+    def columns() -> Iterator[_Column]:
+        for field in fields_of(kind):
+            plain = field.type
+            while get_origin(plain) is Annotated:
+                plain = get_args(plain)[0]
+            if field.is_secret:
+                continue
+            if isinstance(plain, type) and issubclass(plain, Struct):
+                for inner in fields_of(plain):
+                    if not inner.is_secret:
+                        name = f"({field.name}.{inner.name})"
+                        yield _Column(name, (field.name, inner.name))
+            else:
+                is_read = read is None or field.name in read
+                yield _Column(field.name if is_read else f"({field.name})", (field.name,))
+
+    return tuple(columns())
+
+
+@dataclass(frozen=True)
+class ListAsTable:
+    """A list as a table, piece by piece: the fields of its records without secrets. If an import
+    reads this kind, it reads the table unchanged; columns that it would not read are named in
+    parentheses. The list is one that its use case has made for the caller."""
+
+    write: WriteRows
+
+    async def __call__(self, kind: type[Struct], listing: Listing[Any]) -> AsyncIterator[str]:
+        columns = _columns(kind)
+        yield self.write([[one.name for one in columns]])
+        async for piece in listing:
+            yield self.write([one.value(record) for one in columns] for record in piece)

@@ -26,7 +26,7 @@ from phoneprov_core.kernel.actor import SUPERADMIN, Actor, Event, UseCaseTrail
 from phoneprov_core.kernel.commands import applied, record_of
 from phoneprov_core.kernel.errors import Conflict, Forbidden, require
 from phoneprov_core.kernel.fields import schema
-from phoneprov_core.kernel.paging import Listing, Page, Window, listing, page_of
+from phoneprov_core.kernel.paging import Listing, Page, listing, page_of
 from phoneprov_core.kernel.search import Search, search_for
 from phoneprov_core.kernel.store import ReadAndWrite, SearchedStore
 from phoneprov_core.kernel.system import Clock, timestamp
@@ -196,18 +196,19 @@ class Phones:
     async def summaries(
         self, actor: Actor, page: Page, wanted: SummarySearch
     ) -> Listing[PhoneSummary]:
-        """The phones that ``all`` lists, at most 1000, with what is on them; with a right those in
-        its scope."""
+        """The phones that ``all`` lists, with what is on them; with a right those in its scope."""
         require_people(actor)
-        phones = await self._found(actor, page or Window(), wanted, in_scope=True)
+        phones = await self._found(actor, page, wanted, in_scope=True)
+        return await phones.joined(self._with_use)
+
+    async def _with_use(self, phones: list[Phone]) -> list[PhoneSummary]:
         async with self.database.read() as tx:
-            uses = await tx.phones.uses([phone.mac for phone in phones.first])
-        summaries = [
+            uses = await tx.phones.uses([phone.mac for phone in phones])
+        return [
             record_of(PhoneSummary, phone, use=uses[phone.mac])
-            for phone in phones.first
+            for phone in phones
             if phone.mac in uses  # else it was deleted meanwhile
         ]
-        return Listing(summaries, window=phones.window, total=phones.total)
 
     async def counts(
         self,

@@ -255,13 +255,14 @@ export const NEWEST = "ffffffff-ffff-ffff-ffff-ffffffffffff";
  * @param {string} path relative to /api/v1/
  * @param {unknown} [body]
  * @param {AbortSignal} [signal]
+ * @param {string} [accept] of a reply that is text
  * @returns {Promise<Reply>}
  */
-async function request(method, path, body, signal) {
+async function request(method, path, body, signal, accept) {
   const url = new URL(path.replace(/^\//, ""), BASE);
   for (;;) {
     try {
-      return await once(method, url, body, signal);
+      return await once(method, url, body, signal, accept);
     } catch (error) {
       if (!(error instanceof ConnectionLost)) throw error;
       const again = restored();
@@ -278,11 +279,13 @@ async function request(method, path, body, signal) {
  * @param {URL} url
  * @param {unknown} body
  * @param {AbortSignal} [signal]
+ * @param {string} [accept]
  * @returns {Promise<Reply>}
  */
-async function once(method, url, body, signal) {
+async function once(method, url, body, signal, accept) {
   /** @type {Record<string, string>} */
   const headers = body === undefined ? {} : { "Content-Type": "application/json" };
+  if (accept) headers.Accept = accept;
   const text = body === undefined ? undefined : JSON.stringify(body);
   const sent = () => {
     headers.Authorization = `Bearer ${session.token}`;
@@ -293,7 +296,13 @@ async function once(method, url, body, signal) {
     await session.renew();
     response = await sent();
   }
-  return read(response);
+  if (!accept || !response.ok) return read(response);
+  try {
+    return { message: "", data: await response.text(), metadata: {} };
+  } catch (error) {
+    // A part of a file is none.
+    throw signal?.aborted ? error : new ConnectionLost();
+  }
 }
 
 /**
@@ -320,6 +329,8 @@ export const api = {
   put: (path, body) => request("PUT", path, body),
   /** @param {string} path */
   remove: (path) => request("DELETE", path),
+  /** A list as CSV, all rows. @param {string} path @returns {Promise<string>} */
+  file: async (path) => (await request("GET", path, undefined, undefined, "text/csv")).data,
   /** The number of rows of a list. @param {string} path @param {Record<string, any>} query
    * @param {AbortSignal} [signal] @returns {Promise<number>} */
   count: async (path, query, signal) => {

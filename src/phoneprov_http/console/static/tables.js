@@ -1,15 +1,7 @@
-/** The columns of the tables that an import reads, so that what a list exports can be imported,
- * and their CSV. */
+/** CSV of lists that the API does not export as they are, and reading of CSV. */
 
-/** @type {Record<string, string[]>} */
-export const TABLES = {
-  users: ["uuid", "first_name", "last_name", "username", "email", "phone", "lang", "location", "nationality", "timezone", "is_active"],
-  extensions: ["uuid", "type", "extension", "name", "description", "voicemail", "is_active"],
-  phones: ["mac", "brand", "model", "description", "name", "hostname", "location", "phone_ip", "phone_vlan", "software_version", "software_type", "is_active"],
-  kems: ["uuid", "model", "mac", "ip", "connected_phone", "software_version", "software_type"],
-  locations: ["uuid", "name", "emergency_number", "emergency_place"],
-  "company-directory": ["uuid", "name", "work", "mobile", "home", "email", "ringtone", "department", "company", "location", "building", "is_active"],
-};
+import { notice } from "./elements/parts.js";
+import { texts } from "./texts.js";
 
 /** The rows of an exported list, the heading first. Columns of the list that are fields of the table
  * have the names and values of the API, the other fields follow; what only people read is named in
@@ -112,12 +104,13 @@ export function recordsOf(text) {
   return records;
 }
 
-/** Offer a text as a file. @param {string} name @param {string} text */
-export function download(name, text) {
+/** Offer a table as a file. @param {string} caption @param {string} text */
+export function download(caption, text) {
   const url = URL.createObjectURL(new Blob(["\ufeff", text], { type: "text/csv;charset=utf-8" }));
   const link = document.createElement("a");
   link.href = url;
-  link.download = name;
+  link.download = `${caption.toLowerCase().replaceAll(" ", "-")}.csv`;
   link.click();
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
+  notice(texts.exported(recordsOf(text).length - 1));
 }

@@ -15,6 +15,7 @@ from phoneprov_core.inventory.phones.model import (
 )
 from phoneprov_core.inventory.phones.use_cases import PhoneBusy, Phones
 from phoneprov_core.kernel.errors import AlreadyExists, Forbidden
+from phoneprov_core.kernel.paging import Window
 from phoneprov_http.envelope import (
     Done,
     Envelope,
@@ -43,8 +44,9 @@ def phone_routes(phones: Phones, locations: Locations, shared_write: Guard) -> R
         request: ApiRequest, wanted: Query[SummarySearch]
     ) -> Listed[PhoneSummary]:
         """List phones with their use. What is on each phone and who is logged in there; at most
-        1000 rows."""
-        return listed(await phones.summaries(request.user, request.page, wanted), "phone")
+        1000 rows, as CSV all."""
+        page = request.page or (None if request.wants_table else Window())
+        return listed(await phones.summaries(request.user, page, wanted), "phone")
 
     @routes.get("/phones/counts")
     async def counted_phones(

@@ -1,13 +1,13 @@
 """Who changed what, failed logins and refusals; level 0."""
 
-from typing import Annotated
+from typing import Annotated, cast
 
 from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.fields import Uuid, schema
 from phoneprov_core.people.audit import Audit, AuditEntry, EntriesQuery
-from phoneprov_http.envelope import Bare
+from phoneprov_http.envelope import ROWS, Bare
 from phoneprov_http.routes.handlers import ApiRequest, Query, Routes, level_0
 
 
@@ -31,10 +31,13 @@ def audit_routes(audit: Audit) -> Routes:
     """``/audit``."""
     routes = Routes("Audit", guards=[level_0])
 
-    @routes.get("/audit", raises=[NotFound])
+    @routes.get("/audit", raises=[NotFound], opt={ROWS: AuditEntry})
     async def audit_entries(request: ApiRequest, wanted: Query[EntriesQuery]) -> Trail:
         """Read the audit trail. Changes and events of security, newest first. At most 1000 rows;
-        `before` continues after the last one, or after `searched_to`."""
+        `before` continues after the last one, or after `searched_to`. As CSV all rows."""
+        if request.wants_table:
+            every = await audit.every(request.user, wanted)
+            return Trail(True, "", cast("list[AuditEntry]", every), TrailMetadata())
         metadata = TrailMetadata()
         if wanted.q:
             result = await audit.search(request.user, wanted)

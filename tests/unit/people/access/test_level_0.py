@@ -13,7 +13,7 @@ from phoneprov_core.kernel.errors import Forbidden
 
 STRANGER = "00000000-0000-4000-8000-000000000001"
 REFUSED = {
-    "audit": "newest search",
+    "audit": "every newest search",
     "batches": "all cancel get is_watching phones resume start",
     "change_fleet": "adopt replace",
     "desks": "update",

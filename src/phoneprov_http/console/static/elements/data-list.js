@@ -38,7 +38,8 @@ const NARROW = matchMedia("(max-width: 40rem)");
  * @property {string} caption
  * @property {string} [name] under which the browser keeps the chosen columns
  * @property {Column<T>[]} columns
- * @property {string[]} [table] the fields of the table that an import reads
+ * @property {() => string | Promise<string>} [file] the list of the API that is exported
+ * @property {string[]} [table] without it: the fields of the table that an import reads
  * @property {(offset: number, limit: number, signal: AbortSignal, sort: string) =>
  *   Promise<{rows: T[], total: number, isMore?: boolean}>} load `isMore`: the total is not known
  * @property {(row: T) => string} [href] where a row leads; the first cell becomes a link

@@ -1,5 +1,6 @@
 /** The rows of a list, its tools, and lists that are sorted here. */
 
+import { api } from "../api.js";
 import { fill, h, icon, uniqueId, update } from "../dom.js";
 import { store } from "../navigation.js";
 import { csvOf, download, exported } from "../tables.js";
@@ -180,10 +181,11 @@ export function listTools(list) {
   };
   const write = async () => {
     try {
-      const rows = await every(list);
-      const table = exported(list.columns, list.options?.table ?? [], rows, textOf);
-      download(`${caption.toLowerCase().replaceAll(" ", "-")}.csv`, csvOf(table));
-      notice(texts.exported(rows.length));
+      const { file, table = [] } = list.options ?? {};
+      const text = file
+        ? await api.file(await file())
+        : csvOf(exported(list.columns, table, await every(list), textOf));
+      download(caption, text);
     } catch (error) {
       notice(messageOf(error), "failed");
     }

@@ -1,9 +1,9 @@
 /** Above a list or a table: filters, columns, the export of a table. */
 
-import { withQuery } from "../api.js";
+import { api, withQuery } from "../api.js";
 import { fill, h, icon, uniqueId, update } from "../dom.js";
 import { readdress, store } from "../navigation.js";
-import { csvOf, download } from "../tables.js";
+import { download } from "../tables.js";
 import { texts } from "../texts.js";
 import { menu, messageOf, notice } from "./parts.js";
 
@@ -254,31 +254,21 @@ function suggested(field, suggest) {
 // What can be done with a table whose newest rows are in the page: read it again, export all of
 // it.
 
-/** Rows that are read at a time for a file. */
-export const EXPORT_PAGE = 1000;
-
 /**
  * @param {string} caption
- * @param {() => AsyncIterable<HTMLElement>} pages all rows that match the filters, as tables
+ * @param {() => Promise<string>} file the list of the API with the filters
  * @param {() => Promise<void>} refresh
  */
-export function tableTools(caption, pages, refresh) {
+export function tableTools(caption, file, refresh) {
   const said = h("p", { className: "count", role: "status" });
   const read = async () => {
     await refresh();
     notice(texts.refreshed(caption));
   };
   const write = async () => {
-    /** @type {string[][]} */
-    const rows = [];
     exporting.disabled = true;
     try {
-      for await (const page of pages()) {
-        const [titles, ...others] = [...page.querySelectorAll("tr")].map((row) => [...row.cells].map(textOf));
-        if (titles) rows.push(...(rows.length > 0 ? [] : [titles]), ...others);
-      }
-      download(`${caption.toLowerCase()}.csv`, csvOf(rows));
-      notice(texts.exported(Math.max(0, rows.length - 1)));
+      download(caption, await api.file(await file()));
     } catch (error) {
       notice(messageOf(error), "failed");
     } finally {
@@ -300,11 +290,4 @@ export function tableTools(caption, pages, refresh) {
     /** @param {number} rows @param {boolean} isMore */
     say: (rows, isMore) => update(said, (isMore ? texts.newestRows : texts.rowCount)(rows)),
   };
-}
-
-/** A cell in a file: times as the server gives them. @param {HTMLTableCellElement} cell */
-function textOf(cell) {
-  const items = [...cell.querySelectorAll("li")].map((item) => item.textContent ?? "");
-  const time = cell.querySelector("time");
-  return items.length > 0 ? items.join("; ") : (time?.dateTime ?? cell.textContent ?? "");
 }

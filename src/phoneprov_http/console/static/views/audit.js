@@ -3,7 +3,7 @@
 import { api, withQuery } from "../api.js";
 import { fill, h, momentOf, moments, when } from "../dom.js";
 import { errorBox, heading, help, sentences, simpleTable } from "../elements/parts.js";
-import { EXPORT_PAGE, searchBar, tableTools } from "../elements/search-bar.js";
+import { searchBar, tableTools } from "../elements/search-bar.js";
 import { texts } from "../texts.js";
 import { inWords, labelOf } from "../texts/frame.js";
 import { changeOf } from "./import.js";
@@ -40,7 +40,7 @@ const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 export async function auditView({ element, query, signal }) {
   const place = h("div", { className: "rows", "aria-live": "polite" });
   element.classList.add("with-list");
-  const tools = tableTools(texts.audit, pages, () => load(true));
+  const tools = tableTools(texts.audit, () => pathOf(search.values()), () => load(true));
   const more = h("button", { hidden: true, onclick: () => load(false) }, texts.older);
   /** @type {Row[]} */
   let rows = [];
@@ -67,33 +67,20 @@ export async function auditView({ element, query, signal }) {
     () => void load(true),
   );
 
+  /** @param {Record<string, string>} filters @param {{before?: string, limit?: number}} [page] */
+  async function pathOf({ actor, since, until, ...filters }, page) {
+    const actor_uuid = actor && ((await actorNamed(actor, signal)) ?? "00000000-0000-4000-8000-000000000000");
+    return withQuery("audit", { ...filters, actor_uuid, since: momentOf(since), until: momentOf(until), ...page });
+  }
+
   /** The entries after this one that match the filters.
    * @param {Record<string, string>} values @param {string | undefined} before @param {number} limit */
-  async function older({ actor, since, until, ...filters }, before, limit) {
-    const actor_uuid = actor && ((await actorNamed(actor, signal)) ?? "00000000-0000-4000-8000-000000000000");
-    const path = withQuery("audit", {
-      ...filters,
-      actor_uuid,
-      since: momentOf(since),
-      until: momentOf(until),
-      limit,
-      before,
-    });
+  async function older(values, before, limit) {
+    const path = await pathOf(values, { before, limit });
     const { data, metadata } = await api.get(path, signal);
     const found = /** @type {AuditEntry[]} */ (data);
     const next = metadata.searched_to ?? (found.length < limit ? undefined : found.at(-1)?.uuid);
     return { rows: await Promise.all(found.map(rowOf)), next };
-  }
-
-  async function* pages() {
-    const values = search.values();
-    /** @type {string | undefined} */
-    let before;
-    do {
-      const { rows: found, next } = await older(values, before, EXPORT_PAGE);
-      yield table(found);
-      before = next;
-    } while (before);
   }
 
   let turn = 0;

@@ -155,6 +155,7 @@ export async function batchesView({ element }) {
   ];
   await list.configure({
     caption: texts.batches,
+    file: () => "batches",
     columns,
     href: (batch) => `#/batches/${batch.uuid}`,
     empty: () => texts.noBatches,
@@ -242,6 +243,7 @@ export async function batchView({ element, parameters: [uuid], query, signal }) 
   fill(element, heading(title, cancel, repeat, rest, auditLink(uuid), help("how-to/switch-a-floor")), summary, reasons, search.element, list);
   await list.configure({
     caption: texts.phones,
+    file: () => withQuery(`${path}/phones`, search.values()),
     columns: [
       { title: texts.mac, cell: (one) => one.mac, width: "11.5rem" },
       { title: texts.name, cell: (one) => one.name, width: "11rem" },

@@ -4,7 +4,7 @@ import { NEWEST, api, withQuery } from "../api.js";
 import { fill, h, momentOf, update, when } from "../dom.js";
 import { stepTimeline } from "../elements/chart.js";
 import { ask, badge, errorBox, facts, heading, help, sentences, simpleTable } from "../elements/parts.js";
-import { EXPORT_PAGE, searchBar, tableTools } from "../elements/search-bar.js";
+import { searchBar, tableTools } from "../elements/search-bar.js";
 import { go } from "../navigation.js";
 import { texts } from "../texts.js";
 import { inWords } from "../texts/frame.js";
@@ -66,7 +66,7 @@ export async function deploymentsView({ element, query, signal }) {
   const place = h("div", { className: "rows", "aria-live": "polite" });
   element.classList.add("with-list");
   const batch = h("span");
-  const tools = tableTools(texts.deployments, pages, () => load(true));
+  const tools = tableTools(texts.deployments, async () => pathOf(search.values()), () => load(true));
   const more = h("button", { hidden: true, onclick: () => load(false) }, texts.older);
   const search = searchBar(
     "/deployments",
@@ -81,33 +81,19 @@ export async function deploymentsView({ element, query, signal }) {
     { isSearched: false },
   );
 
+  /** @param {Record<string, string>} filters @param {{before?: string, limit?: number}} [page] */
+  const pathOf = ({ since, until, ...filters }, page) =>
+    withQuery("deployments", { ...filters, since: momentOf(since), until: momentOf(until), ...page });
+
   /** The deployments before this one that match the filters.
    * @param {Record<string, string>} values @param {string} before @param {number} limit */
-  async function older({ since, until, ...filters }, before, limit) {
-    const path = withQuery("deployments", {
-      ...filters,
-      since: momentOf(since),
-      until: momentOf(until),
-      before,
-      limit,
-    });
+  async function older(values, before, limit) {
     /** @type {Deployment[]} */
-    const found = (await api.get(path, signal)).data;
+    const found = (await api.get(pathOf(values, { before, limit }), signal)).data;
     const names = await phoneNames(found.map(({ mac }) => mac), signal);
     return Promise.all(
       found.map(async (one) => ({ ...one, by: await username(one.user_uuid), name: names.get(one.mac) ?? "" })),
     );
-  }
-
-  async function* pages() {
-    const values = search.values();
-    /** @type {string | undefined} */
-    let before = NEWEST;
-    while (before) {
-      const found = await older(values, before, EXPORT_PAGE);
-      yield table(found);
-      before = found.length < EXPORT_PAGE ? undefined : found.at(-1)?.uuid;
-    }
   }
 
   let turn = 0;

@@ -8,7 +8,6 @@ import { recordDialog } from "../elements/records.js";
 import { searchBar, yesOrNo } from "../elements/search-bar.js";
 import { COMPANY_CONTACT, PERSONAL_CONTACT, USER } from "../fields.js";
 import { go } from "../navigation.js";
-import { TABLES } from "../tables.js";
 import { texts } from "../texts.js";
 import { NUMBER, NUMBER_FILTER, editButton, fullName, withNumbers } from "./shared.js";
 
@@ -60,7 +59,7 @@ export async function peopleView({ element, query }) {
   await list.configure({
     caption: texts.people,
     name: "people",
-    table: TABLES.users,
+    file: () => withQuery("users", search.values()),
     columns: [
       { title: texts.name, cell: (user) => fullName(user), sort: "first_name" },
       NUMBER,
@@ -213,7 +212,7 @@ export async function directoryView({ element, query }) {
     list.configure({
       caption: texts.companyDirectory,
       name: "directory",
-      table: TABLES["company-directory"],
+      file: () => withQuery("company-directory", search.values()),
       columns: [
         {
           title: texts.name,

@@ -8,7 +8,6 @@ import { badge, heading, help, show } from "../elements/parts.js";
 import { searchBar, yesOrNo } from "../elements/search-bar.js";
 import { SOFTWARE_TYPES, phoneFields } from "../fields.js";
 import { go } from "../navigation.js";
-import { TABLES } from "../tables.js";
 import { texts } from "../texts.js";
 import { NUMBER, NUMBER_FILTER, addressOf, batchButton, editButton, phoneTitle, withNumbers } from "./shared.js";
 
@@ -47,6 +46,8 @@ const LAST_DRILL = {
 const STATE = { name: "state", label: texts.fleetState, choices: Object.entries(texts.states) };
 
 const ME = "me";
+/** No account has it: no phone is found. */
+const NOT_A_USER = "00000000-0000-4000-8000-000000000000";
 
 /** Who is logged in at the phone: any user for level 0, otherwise the caller.
  * @returns {Filter} */
@@ -63,7 +64,7 @@ function loggedIn() {
 }
 
 /** The account with a username, or the only one that a search for it finds.
- * @param {string} username @param {AbortSignal} signal @returns {Promise<string | null>} */
+ * @param {string} username @param {AbortSignal} [signal] @returns {Promise<string | null>} */
 async function userNamed(username, signal) {
   if (!session.isAdmin) return session.me?.uuid ?? null;
   const { data } = await api.get(withQuery("users", { q: username, limit: 1000 }), signal);
@@ -156,6 +157,12 @@ export async function phonesView({ element, query }) {
     () => void list.reload(),
     { list },
   );
+  /** @param {Record<string, any>} page @param {AbortSignal} [signal] */
+  async function pathOf(page, signal) {
+    const { user, ...values } = search.values();
+    const user_uuid = user && ((await userNamed(user, signal)) ?? NOT_A_USER);
+    return withQuery(session.isAdmin ? "phones/summaries" : "phones", { ...values, user_uuid, ...page });
+  }
   element.classList.add("with-list");
   fill(
     element,
@@ -176,7 +183,7 @@ export async function phonesView({ element, query }) {
     caption: texts.phones,
     name: "phones",
     columns: columns(),
-    table: TABLES.phones,
+    file: async () => pathOf({}),
     sort: query.get("sort") ?? "",
     sorted: search.keep,
     href: (phone) => `#/phones/${phone.mac}`,
@@ -189,14 +196,7 @@ export async function phonesView({ element, query }) {
           : texts.noRows,
       ),
     load: async (offset, limit, signal, sort) => {
-      const { user, ...values } = search.values();
-      const user_uuid = user && (await userNamed(user, signal));
-      if (user_uuid === null) return { rows: [], total: 0 };
-      const path = session.isAdmin ? "phones/summaries" : "phones";
-      const { data, metadata } = await api.get(
-        withQuery(path, { ...values, user_uuid, offset, limit, sort }),
-        signal,
-      );
+      const { data, metadata } = await api.get(await pathOf({ offset, limit, sort }, signal), signal);
       const rows = await withNumbers("phones", data, signal);
       return { rows, total: metadata.total ?? data.length };
     },

@@ -35,6 +35,7 @@ export async function profilesView({ element, query }) {
   await list.configure({
     caption: texts.profiles,
     name: "profiles",
+    file: () => withQuery("phone-profiles", search.values()),
     columns: [
       { title: texts.name, cell: (one) => one.name, sort: "name" },
       ...(session.seesPeople

@@ -9,7 +9,6 @@ import { auditLink, heading, help, show } from "../elements/parts.js";
 import { recordDialog, removed } from "../elements/records.js";
 import { searchBar } from "../elements/search-bar.js";
 import { EXTENSION, EXTENSION_TYPES, LOCATION, MODULE, PERMISSION, SERVICE, field } from "../fields.js";
-import { TABLES } from "../tables.js";
 import { texts } from "../texts.js";
 import { whoseLine, withNumbers } from "./shared.js";
 import { linkedPart } from "./people.js";
@@ -30,7 +29,6 @@ import { editButton } from "./shared.js";
  * @property {string[]} columns fields shown; the first one opens the record
  * @property {string[]} [sorted] the columns that the server sorts by; without, all are sorted here
  * @property {import("../elements/search-bar.js").Filter[]} [filters] of a list that is searched
- * @property {string[]} [table] the fields of the table that an import reads
  * @property {string} [empty] what is shown without records
  * @property {string} help a page of the documentation
  * @property {boolean} [isShared] written by everyone who may write shared records
@@ -42,7 +40,6 @@ const KINDS = {
     title: texts.extensions,
     add: texts.newExtension,
     path: "extensions",
-    table: TABLES.extensions,
     help: "how-to/lines",
     empty: texts.noExtensions,
     filters: [{ name: "type", label: texts.type, choices: EXTENSION_TYPES }],
@@ -63,7 +60,6 @@ const KINDS = {
     title: texts.modules,
     add: texts.newModule,
     path: "vendor-kem",
-    table: TABLES.kems,
     help: "reference/http/vendor-kem",
     empty: texts.noModulesYet,
     isShared: true,
@@ -74,7 +70,6 @@ const KINDS = {
     title: texts.locations,
     add: texts.newLocation,
     path: "locations",
-    table: TABLES.locations,
     help: "how-to/emergency-calls",
     empty: texts.noLocations,
     columns: ["name", "emergency_number", "emergency_place"],
@@ -154,7 +149,7 @@ export async function recordsView({ element, parameters: [name], query, signal }
     caption: kind.title,
     name,
     columns,
-    table: kind.table,
+    file: () => withQuery(kind.path, kind.filters ? search.values() : {}),
     key: name === "extensions" ? (one) => one.uuid : undefined,
     named,
     actions: (uuids) => [editButton("extensions", uuids)],
@@ -197,6 +192,7 @@ export async function flagsView({ element }) {
   ];
   await list.configure({
     caption: texts.flags,
+    file: () => "vendor-phones",
     columns,
     empty: () => texts.noFlags,
     load: sortedHere(columns, async (offset, limit, signal) => {

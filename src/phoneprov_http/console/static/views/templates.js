@@ -56,6 +56,7 @@ export async function templatesView({ element }) {
   await list.configure({
     caption: texts.templates,
     name: "templates",
+    file: () => "configuration-templates",
     columns,
     href: (one) => `#/templates/${one.uuid}`,
     empty: () => texts.noTemplates,

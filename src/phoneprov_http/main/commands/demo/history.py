@@ -239,7 +239,7 @@ def _moments(chance: random.Random, now: datetime) -> Iterator[datetime]:
         most = chance.randint(7, 15) if begin.weekday() < 5 else chance.randint(0, 2)
         for _ in range(most):
             yield begin + timedelta(minutes=chance.uniform(0, 600))
-    for _ in range(9):  # this morning, whatever the time is
+    for _ in range(9):  # this morning, at any hour of the demo
         yield now - timedelta(minutes=chance.uniform(40, 230))
 
 
