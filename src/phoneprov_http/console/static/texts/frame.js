@@ -120,7 +120,7 @@ export const frame = {
   menu: "Menu",
   findPhone: "Find a phone",
   findAnything: "Find a phone or person",
-  phoneOrPerson: "Phone, person, number",
+  phoneOrPerson: "Name or number",
   suggestions: "Suggestions",
   /** @param {number} people @param {number} phones */
   suggested: (people, phones) => `${people} people, ${phones} phones`,

@@ -47,9 +47,9 @@ export async function helpdeskView({ element, signal }) {
       texts.findPerson,
       h(
         "form",
-        { className: "record", role: "search", "aria-label": texts.findPerson, onsubmit: submitted },
+        { className: "in-line", role: "search", "aria-label": texts.findPerson, onsubmit: submitted },
         field,
-        h("div", { className: "actions" }, h("button", { type: "submit" }, texts.findPerson)),
+        h("button", { type: "submit" }, texts.findPerson),
       ),
       found,
     ),
