@@ -22,9 +22,9 @@ def doctor(*, url: str, as_json: bool) -> None:
     """Check settings, keys, database, servers and phones.
 
     Says what to do about each fault. Changes nothing; the service may run meanwhile. It logs in
-    on the FTP server and on Asterisk, and asks up to five phones. Where Asterisk asks for lines, it
-    asks the service as Asterisk does, and compares the phones of both. Exits with 0 if no check
-    fails, with 1 otherwise.
+    on the FTP server and on Asterisk, and asks up to five phones. Where Asterisk asks for lines,
+    it sends the same request to the service, and compares the phones of both. Exits with 0 if no
+    check fails, with 1 otherwise.
     """
     logging.getLogger("phoneprov").addHandler(logging.NullHandler())
     findings = asyncio.run(_all(url))

@@ -21,15 +21,17 @@ def desk_routes(desks: Desks) -> Routes:
     @routes.get("/phones/{mac:str}/desk")
     async def get_desk(request: ApiRequest, mac: Mac) -> Envelope[Desk]:
         """Read a desk. The default profile of a phone, and the user that is logged in there.
-        Callers without level 0 see it while they are logged in there, or with it in their scope."""
+        Callers without level 0 see it while they are logged in there; helpdesks see the desks in
+        their scope."""
         return record("Desk found", await desks.get(request.user, mac))
 
     @routes.put("/phones/{mac:str}/desk", guards=[people], raises=[ProfileDoesNotFit, NotALine])
     async def update_desk(request: ApiRequest, mac: Mac, data: Body[DeskPatch]) -> Envelope[Desk]:
-        """Configure a desk. Change the default profile and the number of the desk (null for none),
-        and whether users can log in. The phone keeps its configuration until the next logout, and
-        its lines until its next restart. Removes the lock of the phone after wrong PINs: without
-        a field it does nothing else, and a helpdesk may do that in its scope."""
+        """Configure a desk. Change the default profile and the number of the desk (null for
+        none), and whether users can log in. The phone keeps its configuration until the next
+        logout, and its lines until its next restart. Removes the lock that wrong PINs set on the
+        phone. A request without fields does only that; a helpdesk may send it for phones in its
+        scope."""
         return record("Desk updated", await desks.update(request.user, mac, data))
 
     @routes.post(

@@ -46,8 +46,8 @@ def fleet_routes(view: ViewFleet, change: ChangeFleet, history: History) -> Rout
     async def adopt_phone(
         request: ApiRequest, mac: Mac, data: Body[AdoptPhone] = _AS_SEEN
     ) -> Envelope[PlacedPhone]:
-        """Adopt a discovered phone. It is created with its address and model, and asked for its MAC
-        address; with a profile it gets that one as its default profile."""
+        """Adopt a discovered phone. The phone is created with its address and model, and asked
+        for its MAC address. A profile in the request becomes its default profile."""
         return record("Phone adopted", await change.adopt(request.user, mac, data))
 
     @routes.post(

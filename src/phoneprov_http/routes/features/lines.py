@@ -68,10 +68,10 @@ def line_routes(lines: Lines, drills: Drills, numbers: Numbers) -> Routes:
 
     @routes.post("/numbers", status_code=200, opt=READS)
     async def numbers_of(request: ApiRequest, data: Body[NumbersOf]) -> Listed[Numbered]:
-        """Read people and numbers of records. Of the records of a page, in their order: whose each
-        one is, and the numbers there. Changes nothing. Records that do not exist, or that the
-        caller may not see, are left out: with a right, phones out of its scope, and without level
-        0 everything but the caller's own."""
+        """Read people and numbers of records. For the records of a page, in their order: the
+        people to whom each belongs, and the numbers there. Changes nothing. Records that do not
+        exist, or that the caller may not see, are left out: with a right, phones out of its
+        scope, and without level 0 everything but the caller's own."""
         return listed(Listing(await numbers.of(request.user, data)), "record")
 
     @routes.get("/search")

@@ -89,8 +89,8 @@ def permission_routes(
     async def grant_right(
         request: ApiRequest, uuid: UserUuid, data: Body[GrantRight]
     ) -> Envelope[Right]:
-        """Give a user a right. It replaces the one that the user has. It applies to phones whose
-        location is one of `locations` or lies within one; an empty list is for all phones."""
+        """Give a user a right. Replaces the right that the user has. It applies to phones at or
+        within one of the `locations`; an empty list means all phones."""
         return record("Right saved", await rights.grant(request.user, uuid, data))
 
     @routes.delete("/users/{uuid:str}/rights")

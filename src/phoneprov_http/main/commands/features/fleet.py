@@ -73,14 +73,14 @@ def _show_numbers(numbers: Fleet, *, as_json: bool) -> None:
 
 
 @click.command()
-@click.option("--location", help="Only the phones at this location, and within it.")
+@click.option("--location", help="Only the phones at or within this location.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one object for each desk.")
 def drill(*, location: str | None, as_json: bool) -> None:
     """Ask Asterisk what emergency calls would present.
 
-    The calls run through the dialplan up to the trunk and reach none. Each result is recorded with
-    the phone. Exits with 1 when a call presents something else than the record, when Asterisk does
-    not say it, or when no phone is registered.
+    The calls run through the dialplan up to the trunk; no call reaches the trunk. Each result is
+    recorded with the phone. Exits with 1 when a call presents something other than the record,
+    when Asterisk does not report it, or when no phone is registered.
     """
 
     async def work(at: Acting) -> list[Drill]:

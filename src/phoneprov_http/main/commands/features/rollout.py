@@ -196,10 +196,11 @@ def rollout(
 def rehearse(*, all_phones: bool, as_json: bool, **fields: Any) -> None:
     """Show what a rollout would do, without a packet or a change.
 
-    Takes the options of a rollout and runs it on a copy of the records: each phone takes as long,
-    and fails, as it was seen to by the watch and by earlier deployments. A phone of which nothing
-    is known is counted as not known. Exits as the rollout would: with 0 if every phone is switched
-    or stays unchanged, with 1 if some would fail or are not known, with 3 if it would stop.
+    Takes the options of a rollout and runs it on a copy of the records: the duration and the
+    failures of each phone are taken from the watch and from earlier deployments. A phone without
+    such records counts as not known. Exits as the rollout would: with 0 if every phone is
+    switched or stays unchanged, with 1 if some would fail or are not known, with 3 if it would
+    stop.
 
     \b
       phoneprov rehearse --template office --first 5 --undo-on-stop

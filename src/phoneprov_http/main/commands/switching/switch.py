@@ -105,7 +105,7 @@ def switch(profile: str, mac: str, *, wait: bool, as_json: bool) -> None:
 @click.option(
     "--force",
     is_flag=True,
-    help="Also if the user of the configuration lost a number in it or is not active.",
+    help="Deploy it even if its user no longer has a number in it, or is not active.",
 )
 @_wait
 @as_json
