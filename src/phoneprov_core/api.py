@@ -19,6 +19,7 @@ from phoneprov_core.features.batches.plan import (
 from phoneprov_core.features.batches.use_cases import Batches as Batches
 from phoneprov_core.features.desks.model import (
     Desk as Desk,
+    DeskLabel as DeskLabel,
     DeskPatch as DeskPatch,
     ListedDesk as ListedDesk,
 )

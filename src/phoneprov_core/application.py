@@ -29,6 +29,7 @@ from phoneprov_core.inventory.extensions import Extensions
 from phoneprov_core.inventory.kems import Kems
 from phoneprov_core.inventory.links import Links
 from phoneprov_core.inventory.locations import Locations
+from phoneprov_core.inventory.notes import Notes
 from phoneprov_core.inventory.phones.use_cases import EnrichedPhone, Phones
 from phoneprov_core.inventory.profiles.reading import ReadConfigurations
 from phoneprov_core.inventory.profiles.use_cases import Profiles
@@ -107,6 +108,7 @@ class UseCases:
     kems: Kems
     vendor_services: VendorServices
     locations: Locations
+    notes: Notes
     personal_directory: PersonalDirectory
     vendor_phones: VendorPhones
     vendor_users: VendorUsers

@@ -121,6 +121,11 @@ def table() -> Iterator[Route]:
     )
     yield from of(f"{V1}/rights", ("GET", "", "level 0", nothing))
     yield from of(
+        f"{V1}/users/{{uuid}}/note",
+        ("GET", "", "level 0", a_new_user),
+        ("PUT", "", "level 0", a_new_user, sending(note="Has the key of the rack")),
+    )
+    yield from of(
         f"{V1}/extensions",
         ("GET", "", "level 0", nothing),
         ("GET", "/{uuid}", "level 0", a_new_extension),
@@ -162,6 +167,10 @@ def table() -> Iterator[Route]:
         ("GET", "/{mac}/deployments", "account", a_new_phone),
         ("POST", "/{mac}/rollback", "own record", a_deployment_of_the_owners),
         ("POST", "/{mac}/restart", "level 0", a_new_phone),
+        ("GET", "/{mac}/note", "level 0", a_new_phone),
+        ("PUT", "/{mac}/note", "level 0", a_new_phone, sending(note="By the window")),
+        ("GET", "/{mac}/label", "level 0", a_new_phone),
+        ("GET", "/{mac}/desk/lock", "level 0", a_new_phone),
         ("GET", "/{mac}/desk", "own record", a_desk_of_the_owner),
         ("PUT", "/{mac}/desk", "level 0", a_new_phone, sending(hotdesk=True)),
         ("POST", "/{mac}/desk/logout", "own record", a_desk_of_the_owner),
@@ -320,6 +329,8 @@ def table() -> Iterator[Route]:
         f"{V1}/vendor-users",
         ("GET", "/by-user/{user_uuid}", "own user", the_owner),
         ("PUT", "/{user_uuid}", "own user", the_owner, sending(pin_code="2468")),
+        ("GET", "/{user_uuid}/lock", "own user", the_owner),
+        ("DELETE", "/{user_uuid}/lock", "own user", the_owner),
         ("DELETE", "/{user_uuid}", "own user", the_owner),
     )
 
@@ -377,8 +388,14 @@ HELPDESK = {
         GET /phone-profiles/{uuid}
         PUT /vendor-users/{user_uuid}
         DELETE /vendor-users/{user_uuid}
+        GET /vendor-users/{user_uuid}/lock
+        DELETE /vendor-users/{user_uuid}/lock
+        GET /users/{uuid}/note
     """),
     "in scope": _named("""
+        GET /phones/{mac}/note
+        GET /phones/{mac}/label
+        GET /phones/{mac}/desk/lock
         POST /phones/{mac}/rollback
         POST /phones/{mac}/restart
         GET /phones/{mac}/desk
@@ -429,6 +446,8 @@ HELPDESK = {
         PUT /phones/{mac}
         DELETE /phones/{mac}
         PUT /phones/{mac}/desk
+        PUT /phones/{mac}/note
+        PUT /users/{uuid}/note
         POST /phones/{mac}/replace
         GET /phones/{mac}/drills
         GET /discovered-phones

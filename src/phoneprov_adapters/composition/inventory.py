@@ -14,6 +14,7 @@ from phoneprov_core.inventory.extensions import Extensions
 from phoneprov_core.inventory.kems import Kems
 from phoneprov_core.inventory.links import Links
 from phoneprov_core.inventory.locations import Locations
+from phoneprov_core.inventory.notes import Notes
 from phoneprov_core.inventory.phones.use_cases import Phones
 from phoneprov_core.inventory.profiles.reading import ReadConfigurations
 from phoneprov_core.inventory.profiles.use_cases import Profiles
@@ -29,6 +30,7 @@ class InventoryContainer(PeopleContainer):
     links = singleton(Links, database=database, clock=clock, new_id=new_id)
     phones = singleton(Phones, database=database, shared_write=shared_write, clock=clock)
     kems = singleton(Kems, database=database, shared_write=shared_write, clock=clock, new_id=new_id)
+    notes = singleton(Notes, database=database)
     locations = singleton(Locations, database=database, clock=clock, new_id=new_id)
     vendor_services = singleton(
         VendorServices, database=database, shared_write=shared_write, clock=clock,

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Annotated, Protocol
 
-from phoneprov_core.kernel.actor import SUPERADMIN, Actor
+from msgspec import Struct
+
+from phoneprov_core.kernel.actor import SUPERADMIN, Actor, Event, UseCaseTrail
 from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.errors import Forbidden, Invalid, NotFound, Problem, require
 from phoneprov_core.kernel.fields import (
@@ -21,7 +23,7 @@ from phoneprov_core.kernel.fields import (
     schema,
 )
 from phoneprov_core.kernel.store import ReadAndWrite, Store
-from phoneprov_core.kernel.system import Clock, NewId, known_id, timestamp
+from phoneprov_core.kernel.system import Clock, NewId, known_id, millis, timestamp
 from phoneprov_core.people.access import (
     AssignmentStore,
     may_act_for,
@@ -29,6 +31,7 @@ from phoneprov_core.people.access import (
     require_login,
     require_owner,
 )
+from phoneprov_core.people.auth.throttle import Attempts
 from phoneprov_core.people.permissions import Right, still
 from phoneprov_core.people.users.model import User
 from phoneprov_core.people.users.use_cases import ClearAttempts
@@ -50,6 +53,30 @@ class VendorUser(Redacted, frozen=True):
         ),
     ]
     created_at: CreatedAt
+
+
+class GuessLock(Struct, frozen=True):
+    """Wrong PINs of a user, or at a phone, as they count now."""
+
+    failures: Annotated[int, schema("Wrong PINs in a row", minimum=0, examples=[5])]
+    wait_seconds: Annotated[
+        int, schema("Seconds until the next PIN is checked; 0: at once", minimum=0, examples=[30])
+    ]
+    is_locked: Annotated[
+        bool, schema("Whether no PIN is checked until the lock is opened", examples=[False])
+    ]
+
+
+def lock_of(attempts: Attempts | None, now: int) -> GuessLock:
+    """What a count means at this moment."""
+    count = (attempts or Attempts()).settled(now)
+    return GuessLock(count.in_a_row, count.wait(now), count.is_locked)
+
+
+class PinState(GuessLock, frozen=True):
+    """Whether a user has a PIN, and its lock; never the PIN or its hash."""
+
+    has_pin: Annotated[bool, schema("Whether the user has a PIN", examples=[True])]
 
 
 class CreatePin(Command, frozen=True, kw_only=True):
@@ -144,15 +171,24 @@ async def require_good_pin(tx: NumbersTransaction, user: User, pin: str) -> None
         raise WeakPin("must not be a number of its user")
 
 
+class SeenAttempts(ClearAttempts, Protocol):
+    """The part of the counted guesses that PINs use."""
+
+    async def seen(self, key: str) -> Attempts | None:
+        """The current count, without a lock; None if nothing was counted."""
+
+
 class VendorUsersTransaction(NumbersTransaction, Protocol):
     """Stores that the use cases of PINs use."""
 
+    @property
+    def trail(self) -> UseCaseTrail: ...
     @property
     def users(self) -> PinOwners: ...
     @property
     def vendor_users(self) -> VendorUserStore: ...
     @property
-    def attempts(self) -> ClearAttempts: ...
+    def attempts(self) -> SeenAttempts: ...
     @property
     def assignments(self) -> AssignmentStore: ...
     @property
@@ -213,6 +249,29 @@ class VendorUsers:
             await _require_allowed(tx, actor, owner)
             if not await tx.vendor_users.remove(owner):
                 raise _no_pin()
+
+    async def state(self, actor: Actor, user_uuid: str) -> PinState:
+        """Whether the user has a PIN, and its lock. Raises ``NotFound`` without the user."""
+        owner = known_id(user_uuid)
+        _require_possible(actor, owner)
+        async with self.database.read() as tx:
+            require(await tx.users.find(owner), "user")
+            has_pin = await tx.vendor_users.of_user(owner) is not None
+            lock = lock_of(await tx.attempts.seen(guess_key(owner)), millis(self.clock()))
+        return PinState(lock.failures, lock.wait_seconds, lock.is_locked, has_pin)
+
+    async def unlock(self, actor: Actor, user_uuid: str) -> PinState:
+        """Forget the wrong PINs of a user. Raises ``NotFound`` without the user, ``NeedsLogin``
+        with an API token."""
+        owner = known_id(user_uuid)
+        _require_possible(actor, owner)
+        require_login(actor)
+        async with self.database.write(by=actor) as tx:
+            require(await tx.users.find(owner), "user")
+            await _require_allowed(tx, actor, owner)
+            await tx.attempts.clear(guess_key(owner))
+            tx.trail.note(Event("vendor_user.unlocked", "vendor_user", owner))
+        return await self.state(actor, owner)
 
 
 def _require_possible(actor: Actor, user_uuid: str) -> None:

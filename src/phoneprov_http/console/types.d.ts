@@ -142,6 +142,7 @@ export interface Desk {
   profile_uuid: string | null;
   since: string | null;
   until: string | null;
+  ends_at: string | null;
 }
 
 export interface DiscoveredPhone {
@@ -359,6 +360,10 @@ export interface MovedPerson {
   number: string | null;
   pin: string | null;
   steps: ActStep[];
+}
+
+export interface Note {
+  note: string | null;
 }
 
 export interface Numbered {

@@ -241,7 +241,8 @@ def _queries(wanted: type[Command] | None, reply: Any) -> list[type[Command]]:
 
 
 class Routes(Router):
-    """A section of the interface; the guard ``writing`` is for all methods but GET.
+    """A section of the interface; the guard ``writing`` is for all methods but GET, unless a route
+    names its own.
 
     Its methods decorate handlers: the first sentence of a handler's docstring is the summary of
     its operation, its parameter ``wanted`` is the query, ``raises`` names the errors that do not
@@ -258,7 +259,7 @@ class Routes(Router):
         self, method: Any, path: str, *, raises: Sequence[type[PhoneprovError]] = (), **more: Any
     ) -> Decorator:
         if method != "GET" and self._writing:
-            more["guards"] = self._writing
+            more.setdefault("guards", self._writing)
 
         def decorate(handle: AnyHandler) -> AnyHandler:
             hints = get_type_hints(handle)

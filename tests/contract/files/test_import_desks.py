@@ -80,9 +80,9 @@ async def test_desks_export_can_be_imported(transfer: Transfer, database: Databa
     assert (first.problems, first.updated, first.unchanged) == ((), 2, 1)
     rows = await everything(transfer)
     assert [tuple(row.values()) for row in rows] == [
-        (a_mac(1), True, USER, NAME, None),
-        (a_mac(2), False, None, None, None),
-        (a_mac(3), True, None, None, None),
+        (a_mac(1), True, USER, NAME, None, None),
+        (a_mac(2), False, None, None, None, None),
+        (a_mac(3), True, None, None, None, None),
     ]
     texts = [tuple("" if one is None else str(one).lower() for one in row.values()) for row in rows]
     again = await into(transfer, (a_mac(1), "true", USER, NAME), *(one[:4] for one in texts[1:]))

@@ -81,6 +81,7 @@ NEED_A_LOGIN = {
     f"DELETE {V1}/me/tokens/{{uuid}}",
     f"PUT {V1}/vendor-users/{{user_uuid}}",
     f"DELETE {V1}/vendor-users/{{user_uuid}}",
+    f"DELETE {V1}/vendor-users/{{user_uuid}}/lock",
 }
 UNCHANGING = READS | {
     f"POST {V1}/auth/refresh",  # a session continues; its reuse is audited

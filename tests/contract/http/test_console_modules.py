@@ -43,6 +43,7 @@ WRITTEN_BY = {
         "DELETE /users/{uuid}/identities/{identity_uuid}", "POST /me/tokens",
         "DELETE /me/tokens/{uuid}", "DELETE /users/{uuid}/tokens/{token_uuid}",
         "PUT /vendor-users/{userUuid}", "DELETE /vendor-users/{userUuid}",
+        "DELETE /vendor-users/{userUuid}/lock",
     ],
     "batches.js": ["DELETE /batches/{uuid}"],
     "deployments.js": ["POST /batches", "POST /batches/plan"],
@@ -65,14 +66,17 @@ WRITTEN_BY = {
     "phone-parts.js": [
         "POST /phones/{mac}/desk/logout", "PUT /phones/{mac}/desk", "POST /phones/{mac}/rollback",
     ],
-    "phone.js": ["POST /phones/{mac}/restart", "PUT /phones/{mac}", "DELETE /phones/{mac}"],
+    "phone.js": [
+        "POST /phones/{mac}/restart", "PUT /phones/{mac}",
+        "DELETE /phones/{mac}",
+    ],
     "phones.js": ["POST /phones"],
     "profile-parts.js": ["POST /phone-profiles/switch/preview"],
     "profiles.js": [
         "POST /phone-profiles", "PUT /phone-profiles/{uuid}", "DELETE /phone-profiles/{uuid}",
         "POST /phone-profiles/lint",
     ],
-    "shared.js": ["POST /numbers"],
+    "shared.js": ["POST /numbers", "PUT /phones/{mac}/note", "PUT /users/{uuid}/note"],
     "records.js": [
         "PUT /vendor-phones/{mac}", "DELETE /vendor-phones/{mac}",
         *(

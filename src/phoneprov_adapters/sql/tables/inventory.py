@@ -2,7 +2,7 @@
 
 from sqlalchemy import BigInteger, Column, Index, UniqueConstraint
 
-from phoneprov_adapters.sql.tables.records import Records, string, table_of, text
+from phoneprov_adapters.sql.tables.records import Records, note_columns, string, table_of, text
 from phoneprov_core.features.fleet.model import Replacement
 from phoneprov_core.inventory.extensions import EXTENSION_FIELDS, Extension, ExtensionSearch
 from phoneprov_core.inventory.kems import Kem
@@ -43,6 +43,7 @@ phones = table_of(
     # Of the newest drill whose result is known.
     Column("last_drill", string(16), nullable=False, server_default="none"),
     Index(None, "is_active", "last_drill"),
+    *note_columns(),
     key="mac",
     searched=PhoneSearch,
 )

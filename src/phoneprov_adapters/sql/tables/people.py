@@ -13,8 +13,10 @@ from sqlalchemy import (
 from sqlalchemy.schema import SchemaItem
 
 from phoneprov_adapters.sql.tables.records import (
+    WITHOUT_NOTE,
     Records,
     metadata,
+    note_columns,
     only_on,
     owner,
     string,
@@ -42,9 +44,10 @@ users = table_of(
     "users",
     Column("username_key", text, nullable=False, unique=True),
     Column("email_key", text, nullable=False, unique=True),
+    *note_columns(),
     searched=UserSearch,
 )
-USERS = Records(User, users, one_name="user", search=USER_FIELDS)
+USERS = Records(User, users, one_name="user", search=USER_FIELDS, derived=WITHOUT_NOTE)
 
 passwords = Table(
     "passwords",

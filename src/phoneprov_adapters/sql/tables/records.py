@@ -23,6 +23,8 @@ from sqlalchemy import (
     bindparam,
     delete,
     insert,
+    literal,
+    null,
     select,
     update,
 )
@@ -32,7 +34,7 @@ from sqlalchemy.types import TypeEngine
 
 from phoneprov_adapters.sql.engines.statements import Query, Statement
 from phoneprov_adapters.sql.tables.fields import Fields, parts_of
-from phoneprov_adapters.sql.tables.searching import SearchedTable
+from phoneprov_adapters.sql.tables.searching import NOTED, SearchedTable
 from phoneprov_core.kernel.fields import fields_of
 from phoneprov_core.kernel.search import SearchFields
 
@@ -66,6 +68,15 @@ def uuid() -> Column[str]:
 def moment(name: str, *, nullable: bool = False) -> Column[str]:
     """A column for a shown moment."""
     return Column(name, string(24), nullable=nullable)
+
+
+def note_columns() -> tuple[Column[str], Column[str]]:
+    """The note on a record, which is no field of it, and its text for searches."""
+    return Column("note", Text), Column(NOTED, text, nullable=False, server_default="")
+
+
+WITHOUT_NOTE: Mapping[str, ColumnElement[Any]] = {"note": null(), NOTED: literal("")}
+"""The columns of a note in a new record."""
 
 
 def _listed(table: str, *columns: str, filters: Sequence[str]) -> tuple[SchemaItem, SchemaItem]:
@@ -183,6 +194,8 @@ def table_of(
         columns.append(Column("search", text, nullable=False))
         names = {column.name for column in columns if isinstance(column, Column)}
         filters = [name for name in searched.__struct_fields__ if name in names]
+        if NOTED in names:
+            filters.append(NOTED)
         indexes += _listed(name, *position, filters=filters)
     elif listed:
         indexes.append(Index(None, *position))

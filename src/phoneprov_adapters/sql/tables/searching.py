@@ -30,6 +30,9 @@ from sqlalchemy.sql.util import ClauseAdapter
 from phoneprov_adapters.sql.engines.statements import Query, in_order, json_items, like, page
 from phoneprov_core.kernel.search import Search, SearchFields
 
+NOTED = "noted"
+"""The column with the searched text of a note, in tables whose records have notes."""
+
 _MOST_STATEMENTS = 100
 _ESCAPED = str.maketrans({"\\": "\\\\", "%": "\\%", "_": "\\_"})
 
@@ -187,6 +190,12 @@ class SearchedTable:
                 like(columns.search, bindparam(f"word_{word}_{notation}"))
                 for notation in range(notations)
             ]
+            # Each account lists phones, and only those who see people read notes.
+            if NOTED in columns and (people or self._people is None):
+                found += [
+                    like(columns[NOTED], bindparam(f"word_{word}_{notation}"))
+                    for notation in range(notations)
+                ]
             if people and self._people is not None:
                 first: ColumnElement[str] = bindparam(f"first_{word}")
                 line: ColumnElement[str] = bindparam(f"line_{word}")

@@ -12,7 +12,12 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from phoneprov_core.features.desks.model import DeskPolicy, DesksTransaction, Elsewhere
+from phoneprov_core.features.desks.model import (
+    DeskPolicy,
+    DesksTransaction,
+    Elsewhere,
+    next_end,
+)
 from phoneprov_core.features.desks.occupancy import DeskChange, with_change
 from phoneprov_core.features.desks.records import DeskRecord, DeskUse
 from phoneprov_core.inventory.phones.model import Phone, speaks_sip
@@ -41,13 +46,15 @@ log = logging.getLogger("phoneprov.desks")
 
 
 def login_change(
-    policy: DeskPolicy, user_uuid: str, profile_uuid: str, version: int | None, now: datetime
+    policy: DeskPolicy, user_uuid: str, profile_uuid: str, desk: DeskRecord, now: datetime
 ) -> DeskChange:
-    """A login that begins now."""
-    until = timestamp(now + timedelta(hours=policy.hours)) if policy.hours else None
+    """A login at a desk that begins now. It ends at the time of the desk, if that has one."""
+    end = now + timedelta(hours=policy.hours) if policy.hours else None
+    if desk.ends_at is not None:
+        end = next_end(desk.ends_at, now)
     return DeskChange(
-        DeskUse(user_uuid, profile_uuid, until),
-        version,
+        DeskUse(user_uuid, profile_uuid, None if end is None else timestamp(end)),
+        desk.version,
         refuse_elsewhere=policy.elsewhere is Elsewhere.REFUSE,
         end_elsewhere=policy.elsewhere is Elsewhere.MOVE,
     )

@@ -82,7 +82,7 @@ class LogInAtPhone:
     async def _log_in(self, at: AtPhone, user: User, profile_uuid: str) -> Changed:
         if await self.change.is_in_call(at.phone):
             raise Conflict("This phone is in a call. Log in when it is over.", code="in_call")
-        desk = login_change(self.policy, user.uuid, profile_uuid, at.desk.version, self.clock())
+        desk = login_change(self.policy, user.uuid, profile_uuid, at.desk, self.clock())
         order = await self.change.order(profile_uuid, at.phone, Action.LOGIN, desk)
         if order is None:
             raise no_profile()

@@ -1,8 +1,11 @@
 """Desks as they are shown, the policy of logins at phones, and their stores."""
 
+import re
 from collections.abc import Sequence
+from datetime import UTC, datetime, time, timedelta
 from enum import Enum
 from typing import Annotated, Protocol
+from zoneinfo import ZoneInfo
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -13,9 +16,10 @@ from phoneprov_core.inventory.extensions import Extension
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.errors import Conflict
-from phoneprov_core.kernel.fields import Uuid, schema
+from phoneprov_core.kernel.fields import Check, Uuid, schema
 from phoneprov_core.kernel.store import Rows, Store
 from phoneprov_core.kernel.system import Timestamp
+from phoneprov_core.kernel.values import timezone
 from phoneprov_core.people.auth.model import LoginAttemptStore
 from phoneprov_core.people.permissions import Right
 from phoneprov_core.people.users.model import User
@@ -25,6 +29,45 @@ from phoneprov_core.switching.devices.names import Binding
 
 DefaultProfile = Annotated[Uuid, schema("Profile that the phone has while no user is logged in")]
 Hotdesk = Annotated[bool, schema("Whether users can log in at the phone")]
+
+_END = r"^([01][0-9]|2[0-3]):[0-5][0-9] [A-Za-z0-9_+/-]+$"
+
+
+def _end(text: str) -> str:
+    clock, _, zone = text.strip().partition(" ")
+    if not re.fullmatch(_END, f"{clock} {zone}", re.ASCII):
+        raise ValueError("must be a time and a time zone, such as 06:00 Europe/Berlin")
+    return f"{clock} {timezone(zone)}"
+
+
+EndsAt = Annotated[
+    str,
+    Check(_end),
+    schema(
+        "Time of day at which logins at this desk end, and its IANA time zone; null: after the "
+        "hours of the office (`PHONEPROV_DESK_HOURS`)",
+        pattern=_END,
+        examples=["06:00 Europe/Berlin"],
+    ),
+]
+
+
+def next_end(ends_at: str, now: datetime) -> datetime:
+    """The first moment after ``now`` at which a clock of the zone shows this time. A time that the
+    zone leaves out when summer time begins is that of the clock before: one hour later."""
+    clock, name = ends_at.split(" ")
+    zone, at = ZoneInfo(name), time.fromisoformat(clock)
+    today = now.astimezone(zone).date()
+    found = []
+    for day in range(3):
+        for fold in (0, 1):
+            shown = datetime.combine(today + timedelta(days=day), at, zone).replace(fold=fold)
+            moment = shown.astimezone(UTC)
+            is_shown = moment.astimezone(zone).replace(tzinfo=None) == shown.replace(tzinfo=None)
+            if moment > now and (is_shown or not fold):
+                found.append(moment)
+    return min(found)
+
 
 OwnExtension = Annotated[
     Uuid, schema("Extension that is the phone's line while no user is logged in")
@@ -44,6 +87,7 @@ class Desk(Struct, frozen=True):
     profile_uuid: Annotated[Uuid, schema("Profile of the login")] | None
     since: Annotated[Timestamp, schema("Time of the login")] | None
     until: Annotated[Timestamp, schema("End of the login")] | None
+    ends_at: EndsAt | None = None
 
 
 class ListedDesk(Struct, frozen=True):
@@ -64,6 +108,25 @@ class DeskPatch(Command, frozen=True, kw_only=True):
     default_profile_uuid: DefaultProfile | UnsetType | None = UNSET
     hotdesk: Hotdesk | UnsetType = UNSET
     extension_uuid: OwnExtension | UnsetType | None = UNSET
+    ends_at: EndsAt | UnsetType | None = UNSET
+
+
+class DeskLabel(Struct, frozen=True):
+    """What is printed on a label for a phone."""
+
+    mac: Annotated[str, schema("MAC address of the phone", examples=["00:1B:D4:12:34:56"])]
+    name: Annotated[str, schema("Name of the phone", examples=["Reception"])] | None
+    location: Annotated[str, schema("Location", examples=["Berlin/3"])] | None
+    number: (
+        Annotated[
+            str,
+            schema(
+                "Number of the desk, else the oldest of the owner of its default profile",
+                examples=["301"],
+            ),
+        ]
+        | None
+    )
 
 
 class PhoneState(Struct, frozen=True):

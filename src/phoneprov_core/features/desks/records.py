@@ -64,7 +64,8 @@ class DeskRecord(Struct, frozen=True):
     interrupted, and ``change_user_uuid`` the user that it logs in; those of batches are not
     recorded here. Until ``not_before``, in milliseconds since 1970, nothing is repaired.
     ``left_user_uuid`` is the user whose use has ended while the phone still has this user's
-    profile. ``extension_uuid`` is the number of the desk itself.
+    profile. ``extension_uuid`` is the number of the desk itself. ``ends_at`` is the time of day at
+    which logins here end, with its zone; None for the hours of the office.
     """
 
     mac: str
@@ -81,6 +82,7 @@ class DeskRecord(Struct, frozen=True):
     not_before: int = 0
     left_user_uuid: str | None = None
     extension_uuid: str | None = None
+    ends_at: str | None = None
 
     def is_used(self, now: str) -> bool:
         """Whether a user is logged in at this shown moment."""

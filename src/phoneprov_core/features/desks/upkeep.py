@@ -175,7 +175,7 @@ class KeepDesks:
             others = await tx.desks.of(user=user_uuid)
         if any((one.since or "") > content.created_at for one in others if one.mac != desk.mac):
             return DeskChange(DeskUse(), desk.version, left=True)
-        return login_change(self.policy, user_uuid, profile_uuid, desk.version, self.clock())
+        return login_change(self.policy, user_uuid, profile_uuid, desk, self.clock())
 
 
 _BRINGING = frozenset({Action.LOGIN, Action.SWITCH, Action.ROLLBACK})

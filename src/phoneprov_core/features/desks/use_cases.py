@@ -10,6 +10,7 @@ from phoneprov_core.features.desks.login import actor_at, require_user
 from phoneprov_core.features.desks.model import (
     AtPhone,
     Desk,
+    DeskLabel,
     DeskPatch,
     DesksTransaction,
     ListedDesk,
@@ -25,7 +26,7 @@ from phoneprov_core.kernel.commands import applied
 from phoneprov_core.kernel.errors import Conflict, NotFound, require
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, timestamp
+from phoneprov_core.kernel.system import Clock, millis, timestamp
 from phoneprov_core.kernel.values import known_mac
 from phoneprov_core.people.access import (
     may_act_for,
@@ -36,6 +37,7 @@ from phoneprov_core.people.access import (
     require_superadmin,
 )
 from phoneprov_core.people.permissions import require_still_at
+from phoneprov_core.people.vendor_users import GuessLock, lock_of
 from phoneprov_core.switching.deployments.model import Action
 from phoneprov_core.switching.deployments.order import DeploymentRequest, require_fitting
 
@@ -186,6 +188,29 @@ class Desks:
         async with self.database.read() as tx:
             return await self._shown(tx, require(await tx.desks.at(mac), "desk"))
 
+    async def lock(self, actor: Actor, mac: str) -> GuessLock:
+        """The lock of a phone after wrong PINs. Raises ``Forbidden``, ``NotFound``."""
+        require_people(actor)
+        now = millis(self.clock())
+        async with self.database.read() as tx:
+            phone = require(await tx.phones.find(known_mac(mac)), "desk")
+            require_at(actor, phone)
+            attempts = await tx.attempts.seen(phone_key(phone.mac))
+        return lock_of(attempts and attempts.rested(now), now)
+
+    async def label(self, actor: Actor, mac: str) -> DeskLabel:
+        """What is printed on the label of a phone. Raises ``Forbidden``, ``NotFound``."""
+        require_people(actor)
+        async with self.database.read() as tx:
+            phone = require(await tx.phones.find(known_mac(mac)), "phone")
+            require_at(actor, phone)
+            desk = await tx.desks.find(phone.mac)
+            own = await tx.extensions.find(desk.extension_uuid or "")
+            default = await tx.profiles.find(desk.default_profile_uuid or "")
+            of_owner = await tx.links.extensions.rows(1, owner=default.user_uuid) if default else []
+        numbers = [one.extension for one in ([own] if own else of_owner)]
+        return DeskLabel(phone.mac, phone.name, phone.location, next(iter(numbers), None))
+
     async def _shown(self, tx: DesksTransaction, state: PhoneState) -> Desk:
         desk = state.desk
         default = await tx.profiles.find(desk.default_profile_uuid or "")
@@ -196,6 +221,7 @@ class Desks:
             default_profile_uuid=default.uuid if default else None,
             hotdesk=desk.hotdesk,
             extension_uuid=desk.extension_uuid,
+            ends_at=desk.ends_at,
             user_uuid=state.user.uuid if state.user and used else None,
             username=state.user.username if state.user and used else None,
             profile_uuid=profile.uuid if profile and used else None,

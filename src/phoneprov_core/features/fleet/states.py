@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from enum import Enum
+from ipaddress import ip_address, ip_network
 from typing import Annotated
 
 from msgspec import Struct
@@ -250,6 +251,17 @@ class PhoneStatus(Struct, frozen=True):
     )
     serial: Annotated[str, schema("Serial number that it reports")] | None
     is_registered: Annotated[bool, schema("Whether the exchange has it; null if unknown")] | None
+    web_page: (
+        Annotated[
+            str,
+            schema(
+                "The phone's own web page, at its recorded or confirmed address in a private "
+                "network; null without one, or if something else answered there",
+                examples=["http://10.0.0.5/"],
+            ),
+        ]
+        | None
+    )
     file: Annotated[FileState, schema("The file on the server, compared with the deployed one")]
     history: Annotated[
         "tuple[StateChange, ...]", schema("The latest 20 changes of the state, newest first")
@@ -284,8 +296,29 @@ def status_of(
         message=" ".join(message for message, _ in words),
         next_step=words[0][1],
         since=known.since or None,
+        web_page=_web_page(phone, known),
         history=history,
     )
+
+
+_PRIVATE = [
+    ip_network(one)
+    for one in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "127.0.0.0/8", "fc00::/7", "::1")
+]
+
+
+def _web_page(phone: Phone, seen: SeenPhone) -> str | None:
+    """A link leads to no address that a phone claimed, to none of the internet, and to none where
+    something else answered."""
+    if phone.login_ip is None or not seen.is_own or seen.is_other:
+        return None
+    try:
+        address = ip_address(phone.login_ip)
+    except ValueError:
+        return None
+    if not any(address in network for network in _PRIVATE):
+        return None
+    return f"http://[{address}]/" if address.version == 6 else f"http://{address}/"
 
 
 _OTHER = "Something answers there that does not state to be a phone."

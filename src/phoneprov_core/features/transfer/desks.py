@@ -3,7 +3,7 @@ installation can import the table."""
 
 from msgspec import UNSET, Struct, UnsetType
 
-from phoneprov_core.features.desks.model import Desk, DeskPatch, Hotdesk, ListedDesk
+from phoneprov_core.features.desks.model import Desk, DeskPatch, EndsAt, Hotdesk, ListedDesk
 from phoneprov_core.features.desks.use_cases import configure
 from phoneprov_core.features.transfer.model import TransferTransaction, named_user
 from phoneprov_core.inventory.extensions import CHAN_SCCP, ExtensionSearch
@@ -26,6 +26,7 @@ class DeskRow(Struct, frozen=True):
     default_profile_user: str | None
     default_profile: str | None
     extension: str | None
+    ends_at: str | None = None
 
 
 class CreateDeskRow(Command, frozen=True, kw_only=True):
@@ -36,6 +37,7 @@ class CreateDeskRow(Command, frozen=True, kw_only=True):
     default_profile_user: OptionalLine | None = None
     default_profile: OptionalLine | None = None
     extension: OptionalLine | None = None
+    ends_at: EndsAt | None = None
 
 
 class DeskRowPatch(Command, frozen=True, kw_only=True):
@@ -45,6 +47,7 @@ class DeskRowPatch(Command, frozen=True, kw_only=True):
     default_profile_user: OptionalLine | UnsetType | None = UNSET
     default_profile: OptionalLine | UnsetType | None = UNSET
     extension: OptionalLine | UnsetType | None = UNSET
+    ends_at: EndsAt | UnsetType | None = UNSET
 
 
 class DeskTable:
@@ -60,7 +63,13 @@ class DeskTable:
         last = None if after is None else _position(after)
         listed = await self._tx.listed_desks.rows(limit, after=last, offset=offset, owner=owner)
         return [
-            record_of(DeskRow, one, hotdesk=one.desk.hotdesk, extension=one.number)
+            record_of(
+                DeskRow,
+                one,
+                hotdesk=one.desk.hotdesk,
+                extension=one.number,
+                ends_at=one.desk.ends_at,
+            )
             for one in listed
         ]
 
@@ -84,6 +93,7 @@ class DeskTable:
             user.username if user else None,
             profile.name if profile else None,
             own.extension if own else None,
+            desk.ends_at,
         )
 
     async def update(self, actor: Actor, mac: str, patch: DeskRowPatch) -> None:  # noqa: ARG002
@@ -96,6 +106,7 @@ class DeskTable:
             default_profile_uuid=await self._default(patch),
             hotdesk=patch.hotdesk,
             extension_uuid=await self._extension(patch.extension),
+            ends_at=patch.ends_at,
         )
 
     async def _default(self, patch: DeskRowPatch) -> str | UnsetType | None:

@@ -263,6 +263,9 @@ class LoginAttemptStore(Protocol):
         """Add a count if the key has none; returns whether it was added. Of concurrent callers
         exactly one gets True."""
 
+    async def seen(self, key: str) -> Attempts | None:
+        """The current count, without a lock; None if nothing was counted."""
+
     async def of(self, key: str) -> Attempts:
         """The current count; no other transaction counts for this key until this one ends."""
 

@@ -29,6 +29,7 @@ export const routes = [
   ),
   route("phones", /^\/phones$/, () => import("./views/phones.js").then((views) => views.phonesView)),
   route("phones", /^\/phones\/([^/]+)$/, () => import("./views/phone.js").then((views) => views.phoneView)),
+  route("phones", /^\/phones\/([^/]+)\/label$/, () => import("./views/phone-parts.js").then((views) => views.labelView)),
   route("phones", /^\/switch$/, () => import("./views/desks.js").then((views) => views.switchView)),
   level0("phones", /^\/history$/, () => import("./views/deployments.js").then((views) => views.earlierView)),
   level0("phones", /^\/discovered$/, () => import("./views/discovered.js").then((views) => views.discoveredView)),

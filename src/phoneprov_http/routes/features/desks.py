@@ -1,11 +1,29 @@
-"""Default profiles of phones, and the users that are logged in there."""
+"""Default profiles of phones, the users that are logged in there, and labels to print."""
 
-from phoneprov_core.features.desks.model import Desk, DeskPatch, NotLoggedIn
+from io import BytesIO
+from typing import Annotated
+
+from phoneprov_core.features.desks.model import Desk, DeskLabel, DeskPatch, NotLoggedIn
 from phoneprov_core.features.desks.records import DeskChanged
 from phoneprov_core.features.desks.use_cases import Desks, NotALine
+from phoneprov_core.kernel.commands import record_of
+from phoneprov_core.kernel.fields import schema
+from phoneprov_core.people.vendor_users import GuessLock
 from phoneprov_core.switching.deployments.model import OF_A_SWITCH, ProfileDoesNotFit
 from phoneprov_http.envelope import Envelope, Listed, listed, record
 from phoneprov_http.routes.handlers import ApiRequest, Body, Mac, Routes, people
+
+
+class PrintedLabel(DeskLabel, frozen=True):
+    """A label with its QR code."""
+
+    qr_svg: Annotated[
+        str,
+        schema(
+            "The MAC address as a QR code, an SVG drawing",
+            examples=['<svg viewBox="0 0 29 29"><path d="M4 4.5h7"/></svg>'],
+        ),
+    ]
 
 
 def desk_routes(desks: Desks) -> Routes:
@@ -33,6 +51,25 @@ def desk_routes(desks: Desks) -> Routes:
         phone. A request without fields does only that; a helpdesk may send it for phones in its
         scope."""
         return record("Desk updated", await desks.update(request.user, mac, data))
+
+    @routes.get("/phones/{mac:str}/desk/lock", guards=[people])
+    async def get_desk_lock(request: ApiRequest, mac: Mac) -> Envelope[GuessLock]:
+        """Read the lock of a desk. Whether wrong PINs locked the phone; `PUT .../desk` without a
+        field opens it."""
+        return record("Desk lock found", await desks.lock(request.user, mac))
+
+    @routes.get("/phones/{mac:str}/label", guards=[people])
+    async def get_label(request: ApiRequest, mac: Mac) -> Envelope[PrintedLabel]:
+        """Read the label of a phone. Name, number and MAC address to print, and the MAC address as
+        a QR code."""
+        import segno  # noqa: PLC0415  # Labels alone need it.
+
+        label = await desks.label(request.user, mac)
+        code = BytesIO()
+        segno.make_qr(label.mac, error="m").save(code, "svg", xmldecl=False, omitsize=True)
+        return record(
+            "Label found", record_of(PrintedLabel, label, qr_svg=code.getvalue().decode())
+        )
 
     @routes.post(
         "/phones/{mac:str}/desk/logout",

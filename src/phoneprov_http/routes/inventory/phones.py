@@ -3,6 +3,7 @@
 from msgspec import UNSET
 
 from phoneprov_core.inventory.locations import Locations
+from phoneprov_core.inventory.notes import Note, Notes, WriteNote
 from phoneprov_core.inventory.phones.model import (
     CountedPhones,
     CountsQuery,
@@ -27,10 +28,19 @@ from phoneprov_http.envelope import (
     record,
     shown_on,
 )
-from phoneprov_http.routes.handlers import ApiRequest, Body, Guard, Mac, Query, Routes, people
+from phoneprov_http.routes.handlers import (
+    ApiRequest,
+    Body,
+    Guard,
+    Mac,
+    Query,
+    Routes,
+    level_0,
+    people,
+)
 
 
-def phone_routes(phones: Phones, locations: Locations, shared_write: Guard) -> Routes:
+def phone_routes(phones: Phones, locations: Locations, notes: Notes, shared_write: Guard) -> Routes:
     """``/phones``."""
     routes = Routes("Phones", writing=shared_write)
 
@@ -81,5 +91,17 @@ def phone_routes(phones: Phones, locations: Locations, shared_write: Guard) -> R
         deleted, its key expansion modules disconnected."""
         await phones.delete(request.user, mac)
         return done("Phone deleted")
+
+    @routes.get("/phones/{mac:str}/note", guards=[people])
+    async def get_note_on_phone(request: ApiRequest, mac: Mac) -> Envelope[Note]:
+        """Read the note on a phone."""
+        return record("Note found", await notes.of_phone(request.user, mac))
+
+    @routes.put("/phones/{mac:str}/note", guards=[level_0])
+    async def put_note_on_phone(
+        request: ApiRequest, mac: Mac, data: Body[WriteNote]
+    ) -> Envelope[Note]:
+        """Write the note on a phone. Null removes it. Searches of those who see people find it."""
+        return record("Note saved", await notes.put_on_phone(request.user, mac, data))
 
     return routes

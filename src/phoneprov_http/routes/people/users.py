@@ -2,6 +2,7 @@
 
 from phoneprov_core.features.identities.model import Identity
 from phoneprov_core.features.identities.use_cases import Identities
+from phoneprov_core.inventory.notes import Note, Notes, WriteNote
 from phoneprov_core.kernel.errors import AlreadyExists
 from phoneprov_core.people.access import LastSuperadmin
 from phoneprov_core.people.api_tokens import ApiToken, ApiTokens
@@ -15,7 +16,7 @@ from phoneprov_http.routes.handlers import ApiRequest, Body, Query, Routes, Uuid
 
 
 def user_routes(
-    users: Users, sessions: Sessions, identities: Identities, tokens: ApiTokens
+    users: Users, sessions: Sessions, identities: Identities, tokens: ApiTokens, notes: Notes
 ) -> Routes:
     """``/users``."""
     routes = Routes("Users", writing=level_0)
@@ -50,6 +51,18 @@ def user_routes(
         """Delete a user. Deletes all records of the account too."""
         await users.delete(request.user, uuid)
         return done("User deleted")
+
+    @routes.get("/users/{uuid:str}/note", guards=[people])
+    async def get_note_on_user(request: ApiRequest, uuid: Uuid) -> Envelope[Note]:
+        """Read the note on a user."""
+        return record("Note found", await notes.of_user(request.user, uuid))
+
+    @routes.put("/users/{uuid:str}/note")
+    async def put_note_on_user(
+        request: ApiRequest, uuid: Uuid, data: Body[WriteNote]
+    ) -> Envelope[Note]:
+        """Write the note on a user. Null removes it. Searches of users find it."""
+        return record("Note saved", await notes.put_on_user(request.user, uuid, data))
 
     @routes.get("/users/{uuid:str}/sessions", guards=[level_0])
     async def sessions_of_user(request: ApiRequest, uuid: Uuid) -> Listed[OpenSession]:

@@ -1,7 +1,7 @@
 """PINs for vendor phones; the user or level 0. Helpdesks set them."""
 
 from phoneprov_core.kernel.errors import Forbidden
-from phoneprov_core.people.vendor_users import CreatePin, VendorUser, VendorUsers
+from phoneprov_core.people.vendor_users import CreatePin, PinState, VendorUser, VendorUsers
 from phoneprov_http.envelope import Done, Envelope, done, record
 from phoneprov_http.routes.handlers import ApiRequest, Body, Routes, UserUuid
 
@@ -21,6 +21,17 @@ def vendor_user_routes(vendor_users: VendorUsers) -> Routes:
     ) -> Envelope[VendorUser]:
         """Set a user's PIN. Create or replace the PIN of one user. Only its hash is stored."""
         return record("Vendor user saved", await vendor_users.save(request.user, user_uuid, data))
+
+    @routes.get("/vendor-users/{user_uuid:str}/lock", raises=[Forbidden])
+    async def get_pin_lock(request: ApiRequest, user_uuid: UserUuid) -> Envelope[PinState]:
+        """Read the lock of a user's PIN. Whether the user has a PIN, and whether wrong ones locked
+        it; never the PIN or its hash."""
+        return record("PIN lock found", await vendor_users.state(request.user, user_uuid))
+
+    @routes.delete("/vendor-users/{user_uuid:str}/lock", raises=[Forbidden])
+    async def open_pin_lock(request: ApiRequest, user_uuid: UserUuid) -> Envelope[PinState]:
+        """Open the lock of a user's PIN. Forgets the wrong PINs; the PIN stays."""
+        return record("PIN lock opened", await vendor_users.unlock(request.user, user_uuid))
 
     @routes.delete("/vendor-users/{user_uuid:str}", raises=[Forbidden])
     async def delete_vendor_user(request: ApiRequest, user_uuid: UserUuid) -> Done:

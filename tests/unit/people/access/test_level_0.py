@@ -16,7 +16,7 @@ REFUSED = {
     "audit": "every newest search",
     "batches": "all cancel get is_watching phones resume start",
     "change_fleet": "adopt replace",
-    "desks": "update",
+    "desks": "label lock update",
     "discovered_phones": "all",
     "drills": "desks newest run",
     "edit_records": "call",
@@ -28,6 +28,7 @@ REFUSED = {
     "lines": "of_phone showing showing_any kept_by_leavers without_emergency_number",
     "locations": "create delete showing update",
     "links": "all create delete of_extension of_user",
+    "notes": "of_phone of_user put_on_phone put_on_user",
     "permissions": "all create delete get update",
     "personal_directory": "create of_user",
     "phones": "summaries",
@@ -45,7 +46,7 @@ REFUSED = {
     "undo_act": "call",
     "user_permissions": "assign get remove",
     "users": "all create delete get update",
-    "vendor_users": "delete get save",
+    "vendor_users": "delete get save state unlock",
     "view_fleet": "numbers state",
 }
 """The methods by use case. Some are also open to the user of the record, whom no call names. Those

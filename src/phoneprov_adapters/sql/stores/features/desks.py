@@ -116,6 +116,7 @@ _LISTED_COLUMNS = select(
     profiles.c.uuid,
     desks.c.since,
     desks.c.until,
+    desks.c.ends_at,
     extensions.c.extension,
     _OWNERS.c.username,
     _DEFAULTS.c.name,
@@ -211,9 +212,8 @@ class SqlListedDesks(SqlRows[ListedDesk], ListedDesks):
 
 
 def _listed(row: Row) -> ListedDesk:
-    created_at, mac, default, hotdesk, extension, user_uuid, username, profile, since, until = row[
-        :10
-    ]
+    created_at, mac, default, hotdesk, extension, user_uuid, username, profile, *times = row[:11]
+    since, until, ends_at = times
     is_used = user_uuid is not None
     desk = Desk(
         mac=mac,
@@ -225,8 +225,9 @@ def _listed(row: Row) -> ListedDesk:
         profile_uuid=profile if is_used else None,
         since=since if is_used else None,
         until=until if is_used else None,
+        ends_at=ends_at,
     )
-    return ListedDesk(created_at, mac, desk, *row[10:])
+    return ListedDesk(created_at, mac, desk, *row[11:])
 
 
 class DeskStores:

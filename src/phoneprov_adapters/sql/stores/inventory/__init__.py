@@ -8,6 +8,7 @@ from phoneprov_adapters.sql.stores.inventory.locations import SqlLocations
 from phoneprov_adapters.sql.stores.inventory.phones import (
     SqlEnrichedPhones,
     SqlKems,
+    SqlNotes,
     SqlPhones,
     SqlReplacements,
     SqlVendorPhones,
@@ -28,6 +29,7 @@ class InventoryStores:
 
     phones = cached_property(lambda self: SqlPhones(self._connection))
     replacements = cached_property(lambda self: SqlReplacements(self._connection))
+    notes = cached_property(lambda self: SqlNotes(self._connection))
     kems = cached_property(lambda self: SqlKems(self._connection))
     vendor_phones = cached_property(lambda self: SqlVendorPhones(self._connection))
     enriched_phones = cached_property(lambda self: SqlEnrichedPhones(self._connection))

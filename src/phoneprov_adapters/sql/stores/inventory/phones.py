@@ -46,7 +46,8 @@ from phoneprov_adapters.sql.tables.inventory import (
     vendor_phones,
 )
 from phoneprov_adapters.sql.tables.people import users
-from phoneprov_adapters.sql.tables.records import Records
+from phoneprov_adapters.sql.tables.records import WITHOUT_NOTE, Records
+from phoneprov_adapters.sql.tables.searching import NOTED
 from phoneprov_adapters.sql.tables.switching import (
     current_deployments,
     deployments,
@@ -58,6 +59,7 @@ from phoneprov_core.features.fleet.states import FleetState
 from phoneprov_core.features.lines.drills import KNOWN
 from phoneprov_core.features.templates.model import EMPTY
 from phoneprov_core.inventory.kems import Kem, KemStore
+from phoneprov_core.inventory.notes import NOTE_FIELDS, Kind, Note, NoteStore
 from phoneprov_core.inventory.phones.model import PHONE_FIELDS, Phone, PhoneUse
 from phoneprov_core.inventory.phones.use_cases import EnrichedPhone, PhoneStore, enriched
 from phoneprov_core.inventory.vendor_phones import VendorPhone, VendorPhoneRecord, VendorPhoneStore
@@ -230,7 +232,7 @@ class SqlPhones(SqlSearchedStore[Phone], PhoneStore):
             "in_use": phones.c.mac.in_(_IN_USE) == bindparam("only_in_use", type_=Boolean()),
             "number": phones.c.mac.in_(phones_with_number()),
         },
-        derived=_LAST,
+        derived={**_LAST, **WITHOUT_NOTE},
         people=_people,
         orders=_ORDERS,
     )
@@ -246,6 +248,30 @@ class SqlPhones(SqlSearchedStore[Phone], PhoneStore):
     async def uses(self, macs: Sequence[str]) -> dict[str, PhoneUse]:
         found = await self._connection.fetch_all(_SUMMARY, macs=json_text(macs))
         return {row[0]: PhoneUse(*row[1:]) for row in found}
+
+
+_TABLES = {"phone": (phones, phones.c.mac), "user": (users, users.c.uuid)}
+_NOTE = {
+    kind: select(table.c.note).where(key == bindparam("key"))
+    for kind, (table, key) in _TABLES.items()
+}
+_PUT_NOTE = {
+    kind: update(table)
+    .where(key == bindparam("the_key"))
+    .values({"note": bindparam("the_note"), NOTED: bindparam("the_text")})
+    for kind, (table, key) in _TABLES.items()
+}
+
+
+class SqlNotes(SqlQueries, NoteStore):
+    """Notes, in a column of the table of their record."""
+
+    async def of(self, kind: Kind, key: str) -> str | None:
+        return await self._one(lambda note: note, _NOTE[kind], key=key)
+
+    async def put(self, kind: Kind, key: str, note: str | None) -> None:
+        values = {"the_note": note, "the_text": NOTE_FIELDS.text(Note(note))}
+        await self._connection.execute(_PUT_NOTE[kind], the_key=key, **values)
 
 
 _DISCONNECT = (

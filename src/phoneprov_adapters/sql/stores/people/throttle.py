@@ -14,11 +14,10 @@ from phoneprov_core.people.auth.model import Familiarity, LoginAddressStore, Log
 from phoneprov_core.people.auth.throttle import KEPT_UNKNOWN, RECENT, Attempts
 
 _COUNTED = Attempts.__struct_fields__
-_FIND_ATTEMPTS = (
-    select(*[login_attempts.c[name] for name in _COUNTED])
-    .where(login_attempts.c.account_key == bindparam("account_key"))
-    .with_for_update()
+_SEE_ATTEMPTS = select(*[login_attempts.c[name] for name in _COUNTED]).where(
+    login_attempts.c.account_key == bindparam("account_key")
 )
+_FIND_ATTEMPTS = _SEE_ATTEMPTS.with_for_update()
 _CLEAR_ATTEMPTS = delete(login_attempts).where(
     login_attempts.c.account_key == bindparam("account_key")
 )
@@ -54,6 +53,9 @@ class SqlLoginAttempts(SqlQueries, LoginAttemptStore):
 
     async def begin(self, key: str, attempts: Attempts) -> bool:
         return bool(await self._connection.fetch_all(_BEGIN_COUNT, **_row_of(key, attempts)))
+
+    async def seen(self, key: str) -> Attempts | None:
+        return await self._one(Attempts, _SEE_ATTEMPTS, account_key=key)
 
     async def of(self, key: str) -> Attempts:
         # The row must exist to be locked against concurrent guesses for the account. A correct

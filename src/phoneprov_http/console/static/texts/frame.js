@@ -55,6 +55,7 @@ export const labels = {
   default_profile: "Default profile",
   default_profile_user: "Owner of the default profile",
   hotdesk: "Users may log in",
+  ends_at: "Logins end at",
   number: "Number",
   block: "Next free number of a block",
   pin: "Make a PIN",

@@ -54,6 +54,19 @@ export const people = {
   helpsAt: (locations) =>
     locations.length === 0 ? "You help at all phones." : `You help at phones in ${locations.join(", ")}.`,
   openLock: "Open the lock after wrong PINs",
+  hasPin: "Is set.",
+  hasNoPin: "Is not set: no phone accepts a login.",
+  wrongPins: "Wrong PINs",
+  notLocked: "not locked",
+  lockedForGood: "locked until the lock is opened",
+  /** @param {number} seconds */
+  lockedFor: (seconds) => `locked for ${number.format(seconds)} s`,
+  /** @param {number} failures @param {string} lock */
+  wrongPinsSaid: (failures, lock) => (failures === 0 ? "None." : `${number.format(failures)} in a row, ${lock}.`),
+  note: "Note",
+  editNote: "Edit the note",
+  noteHint: "One line. Searches find it.",
+  nextSteps: "Next",
   lockOpened: "The lock is open.",
   switchTo: "Switch a phone to it",
   /** @param {string} name */

@@ -131,6 +131,12 @@ export const phones = {
   defaultProfile: labels.default_profile_uuid,
   noDefault: "None: the phone keeps the last profile",
   hotdesk: labels.hotdesk,
+  /** @param {string} zone */
+  endsAtHint: (zone) => `A time and its zone, such as 06:00 ${zone}. Empty: after the hours of the office.`,
+  label: "Label",
+  /** @param {string} mac */
+  qrCode: (mac) => `QR code of ${mac}`,
+  ownWebPage: "The phone's own web page",
   ownNumber: "Number of the desk",
   noOwnNumber: "None: the lines of the user or the owner",
   until: "Until",

@@ -3,12 +3,12 @@
 import { api, session } from "../api.js";
 import { ago, fill, h, momentOf, moments, uniqueId, when } from "../dom.js";
 import { recordForm } from "../elements/forms.js";
-import { facts, heading, help, notice, section, show, simpleTable } from "../elements/parts.js";
+import { errorBox, facts, heading, help, notice, section, show, simpleTable } from "../elements/parts.js";
 import { removed } from "../elements/records.js";
 import { PASSWORD, PIN, TOKEN } from "../fields.js";
 import { guard } from "../navigation.js";
 import { texts } from "../texts.js";
-import { fullName } from "./shared.js";
+import { fullName, lockFact } from "./shared.js";
 import { providerButton } from "./sign-in.js";
 
 /** @typedef {import("../../types").OpenSession} OpenSession */
@@ -287,5 +287,12 @@ export function pinPart(panel, user, isSecond = false) {
   form.lastElementChild?.append(
     h("button", { type: "button", className: "danger", onclick: removeIt }, texts.removePin),
   );
-  fill(panel, h("section", {}, h("h2", {}, texts.pin), form));
+  const state = h("div", { "aria-live": "polite" });
+  const draw = async () => {
+    const { data } = await api.get(`${path}/lock`);
+    const open = () => api.remove(`${path}/lock`);
+    fill(state, facts([[texts.pin, data.has_pin ? texts.hasPin : texts.hasNoPin], lockFact(data, open, () => void draw())]));
+  };
+  fill(panel, h("section", {}, h("h2", {}, texts.pin), state, form));
+  void draw().catch((error) => fill(state, errorBox(error)));
 }

@@ -54,7 +54,10 @@ export async function deskForm(path, name, desk, changed) {
     ...EXTENSIONS,
   });
   const { form } = recordForm(
-    [field("hotdesk", { kind: "checkbox" })],
+    [
+      field("hotdesk", { kind: "checkbox" }),
+      field("ends_at", { hint: texts.endsAtHint(Intl.DateTimeFormat().resolvedOptions().timeZone) }),
+    ],
     desk,
     async (values) =>
       values.hotdesk && !(await mayOpen(path, name)) ? null : api.put(`${path}/desk`, { ...values, ...changes() }),

@@ -70,7 +70,7 @@ function adopt(found) {
         said: ({ data }) => `${texts.adopted(phoneTitle(data))} ${data.mac_note}`,
         saved: ({ data }) => {
           close();
-          go(`/phones/${data.mac}`);
+          go(`/phones/${data.mac}?new=1`);
         },
       },
     );
@@ -98,7 +98,7 @@ export async function replacePhone(phone) {
         said: ({ data }) => `${texts.replaced(phone.mac, phoneTitle(data))} ${data.mac_note}`,
         saved: ({ data }) => {
           close();
-          go(`/phones/${data.mac}`);
+          go(`/phones/${data.mac}?new=1`);
         },
       },
     );

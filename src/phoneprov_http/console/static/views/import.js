@@ -7,6 +7,7 @@ import { guard } from "../navigation.js";
 import { recordsOf } from "../tables.js";
 import { texts } from "../texts.js";
 import { inWords, labelOf } from "../texts/frame.js";
+import { nextSteps } from "./shared.js";
 
 /** @typedef {import("../../types").ImportedRow} ImportedRow */
 
@@ -48,6 +49,21 @@ const isExcel = (file) => /\.xl[a-z]{1,2}$/i.test(file.name);
 
 /** Rows shown; a longer table is better read in its file. */
 const MOST_ROWS = 500;
+/** What is usually done after the import of a kind. @type {Record<string, [string, string][]>} */
+const NEXT = {
+  phones: [["/phones", texts.phones], ["/batches/new", texts.newBatch]],
+  users: [["/people", texts.people], ["/people/join", texts.joiner]],
+  pins: [["/people", texts.people]],
+  extensions: [["/extensions", texts.extensions], ["/import?kind=user-extensions", texts.kinds["user-extensions"]]],
+  "user-extensions": [["/extensions", texts.extensions], ["/batches/new", texts.newBatch]],
+  desks: [["/desks", texts.desks], ["/batches/new", texts.newBatch]],
+  kems: [["/modules", texts.modules]],
+  locations: [["/locations", texts.locations]],
+  "company-directory": [["/directory", texts.companyDirectory]],
+  "personal-directory": [["/people", texts.people]],
+  templates: [["/templates", texts.kinds.templates], ["/batches/new", texts.newBatch]],
+  profiles: [["/profiles", texts.profiles], ["/batches/new", texts.newBatch]],
+};
 const ORDER = ["failed", "updated", "created", "unchanged"];
 
 /** @type {import("../router.js").View} */
@@ -124,7 +140,7 @@ export function importView({ element, query }) {
       const table = isSheet && bytes !== null ? { xlsx: base64(bytes) } : { csv: text.value };
       const { data } = await api.post(`imports/${kind.value}`, { ...table, dry_run: isDry });
       isSaved = data.written;
-      fill(result, ...shown(data, isDry, text.value));
+      fill(result, ...shown(data, isDry, text.value, kind.value));
       write.disabled = !isDry || data.failed > 0 || data.created + data.updated === 0;
     } catch (error) {
       fill(result, errorBox(error));
@@ -173,8 +189,8 @@ export function inOrder(rows) {
   );
 }
 
-/** @param {import("../../types").ImportResult} data @param {boolean} isDry @param {string} csv */
-function shown(data, isDry, csv) {
+/** @param {import("../../types").ImportResult} data @param {boolean} isDry @param {string} csv @param {string} kind */
+function shown(data, isDry, csv, kind) {
   const words = isDry ? texts.wouldBe : texts.rowOutcomes;
   const said = data.written ? texts.importWritten : isDry ? texts.importDry : texts.importRefused;
   const names = new Map(recordsOf(csv).map(({ line, cells }) => [line, cells.slice(0, 2).join(", ")]));
@@ -183,6 +199,7 @@ function shown(data, isDry, csv) {
     h("h2", {}, said),
     data.unread_sheets.length > 0 && h("p", {}, texts.unreadSheets(data.unread_sheets)),
     !data.written && data.failed > 0 && h("p", {}, texts.importAllOrNone),
+    data.written && nextSteps(...(NEXT[kind] ?? [])),
     facts([
       [texts.rows, count(data.total)],
       [words.failed, count(data.failed)],

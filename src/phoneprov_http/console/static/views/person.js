@@ -12,7 +12,7 @@ import { texts } from "../texts.js";
 import { identitiesPart, pinPart, sessionsPart, tokensPart } from "./account.js";
 import { undoLink } from "./join.js";
 import { contactsPart } from "./people.js";
-import { EXTENSIONS, fullName, numbersIn, numbersOf, phoneTitle } from "./shared.js";
+import { EXTENSIONS, fullName, noteFact, numbersIn, numbersOf, phoneTitle } from "./shared.js";
 
 /** @typedef {import("../../types").User} User */
 
@@ -163,6 +163,7 @@ export async function personView({ element, parameters: [uuid], query, signal })
       ...(whose && !isAt && whose.phones_total > 0
         ? [/** @type {[string, any]} */ ([texts.profileIsOn, phonesOf(user, whose)])]
         : []),
+      ...(await noteFact(path, signal)),
     ], "across"),
     tabs(
       fullName(user),

@@ -2,11 +2,12 @@
 
 import { ApiError, NEWEST, api, pause, session, withQuery } from "../api.js";
 import { ago, duration, fill, h, when } from "../dom.js";
-import { ask, badge, facts, messageOf, notice, sentences, simpleTable } from "../elements/parts.js";
+import { ask, badge, facts, heading, messageOf, notice, sentences, simpleTable } from "../elements/parts.js";
 import { go } from "../navigation.js";
+import { needsLevel0 } from "../router.js";
 import { texts } from "../texts.js";
 import { deskForm, emergencyOf } from "./desks.js";
-import { confirmationOf, phoneTitle, problemOf, signedHint } from "./shared.js";
+import { confirmationOf, lockFact, phoneTitle, problemOf, signedHint } from "./shared.js";
 
 /** @typedef {import("../../types").Phone} Phone */
 /** @typedef {import("../../types").Deployment} Deployment */
@@ -77,19 +78,29 @@ export async function deskPart(panel, path, phone, signal) {
           h("button", { onclick: () => logOut(path, phone, desk, redraw) }, texts.logOutDesk),
         )
       : h("p", {}, texts.nobodyLoggedIn),
+    session.seesPeople &&
+      facts([lockFact((await api.get(`${path}/desk/lock`, signal)).data, () => api.put(`${path}/desk`, {}), redraw)]),
     session.isAdmin && (await deskForm(path, phoneTitle(phone), desk, redraw)),
-    session.isHelpdesk && h("button", { onclick: () => openLock(path) }, texts.openLock),
   );
 }
 
-/** Open the lock of a phone after wrong PINs. @param {string} path */
-async function openLock(path) {
-  try {
-    await api.put(`${path}/desk`, {});
-    notice(texts.lockOpened);
-  } catch (error) {
-    notice(messageOf(error), "failed");
-  }
+/** A label for a phone: name, number and MAC, the last as a QR code too. @type {import("../router.js").View} */
+export async function labelView({ element, parameters: [mac], signal }) {
+  if (!session.seesPeople) return fill(element, ...needsLevel0());
+  const { data } = await api.get(`phones/${encodeURIComponent(mac)}/label`, signal);
+  const code = document.importNode(new DOMParser().parseFromString(data.qr_svg, "image/svg+xml").documentElement, true);
+  code.setAttribute("role", "img");
+  code.setAttribute("aria-label", texts.qrCode(data.mac));
+  fill(
+    element,
+    heading(texts.label, h("button", { className: "primary", onclick: () => print() }, texts.print), h("a", { className: "button", href: `#/phones/${data.mac}` }, texts.phone)),
+    h(
+      "div",
+      { className: "label" },
+      code,
+      h("div", {}, data.number && h("strong", {}, data.number), h("div", {}, data.name ?? ""), h("div", {}, data.location ?? ""), h("code", {}, data.mac)),
+    ),
+  );
 }
 
 /** Others than level 0 see a desk while they are logged in there.

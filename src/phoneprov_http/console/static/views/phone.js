@@ -23,7 +23,7 @@ import { texts } from "../texts.js";
 import { inWords } from "../texts/frame.js";
 import { replacePhone } from "./discovered.js";
 import { deskPart, drillsPart, fetchesPart, historyPart, linesPart, modulesPart, rollBack } from "./phone-parts.js";
-import { addressOf, deployedOn, hasActiveOwner, isOver, numbersIn, numbersOf, optional, phoneTitle, problemOf, username } from "./shared.js";
+import { addressOf, deployedOn, hasActiveOwner, isOver, nextSteps, noteFact, numbersIn, numbersOf, optional, phoneTitle, problemOf, username } from "./shared.js";
 
 /** @typedef {import("../../types").Deployment} Deployment */
 /** @typedef {import("../../types").Phone} Phone */
@@ -178,11 +178,14 @@ export async function phoneView({ element, parameters: [mac], query, signal }) {
       seen !== null && h("button", { onclick: () => restart(path, phone) }, texts.restartPhone),
       session.mayWriteShared && h("button", { onclick: () => edit(path, phone) }, texts.edit),
       session.isAdmin && h("button", { onclick: () => replacePhone(phone) }, texts.replace),
+      seen !== null && h("a", { className: "button", href: `#/phones/${phone.mac}/label` }, texts.label),
       session.mayWriteShared &&
         h("button", { className: "danger", onclick: () => remove(path, phone) }, texts.remove),
       auditLink(phone.mac),
       help("how-to/put-back"),
     ),
+    query.has("new") &&
+      nextSteps([`/switch?mac=${phone.mac}`, texts.switchPhone], [`/phones/${phone.mac}?tab=desk`, texts.desk], [`/phones/${phone.mac}/label`, texts.label]),
     h(
       "div",
       { className: "two" },
@@ -191,10 +194,11 @@ export async function phoneView({ element, parameters: [mac], query, signal }) {
         ...numberFacts(whose),
         [texts.model, phone.model],
         [texts.location, phone.location],
-        [texts.address, addressOf(phone)],
+        [texts.address, seen?.web_page ? h("a", { href: seen.web_page, target: "_blank", rel: "noopener noreferrer", title: texts.ownWebPage }, addressOf(phone)) : addressOf(phone)],
         [texts.softwareType, phone.software_type],
         [texts.softwareVersion, phone.software_version],
         ...seenFacts(seen),
+        ...(seen === null ? [] : await noteFact(path, signal)),
       ], "twofold"), seen?.since === null && h("p", { className: "quiet" }, texts.notLookedAt), phone.description && h("p", { className: "quiet" }, phone.description)),
     ),
     phone.address_confirmed === false && unconfirmed(path, phone),

@@ -215,7 +215,7 @@ function add() {
         said: ({ data }) => texts.created(phoneTitle(data)),
         saved: ({ data }) => {
           close();
-          go(`/phones/${data.mac}`);
+          go(`/phones/${data.mac}?new=1`);
         },
       },
     );

@@ -2,7 +2,8 @@
 
 import { ApiError, NEWEST, api, pause, session, withQuery } from "../api.js";
 import { h } from "../dom.js";
-import { badge } from "../elements/parts.js";
+import { recordForm } from "../elements/forms.js";
+import { badge, messageOf, notice, show } from "../elements/parts.js";
 import { go } from "../navigation.js";
 import { texts } from "../texts.js";
 import { inWords } from "../texts/frame.js";
@@ -150,6 +151,53 @@ export const phoneTitle = ({ mac, name }) => (name ? `${name} (${mac})` : mac);
  * @param {{phone_ip: string | null, address_confirmed?: boolean}} phone */
 export const addressOf = ({ phone_ip: ip, address_confirmed: isConfirmed }) =>
   ip !== null && isConfirmed === false ? texts.notConfirmed(ip) : ip;
+
+// The note on a phone or a person, and what comes after an act.
+
+/** @param {string} path @param {AbortSignal} signal @returns {Promise<[string, import("../dom.js").Child][]>} */
+export async function noteFact(path, signal) {
+  if (!session.seesPeople) return [];
+  const { note } = (await api.get(`${path}/note`, signal)).data;
+  if (!session.isAdmin) return note ? [[texts.note, note]] : [];
+  const said = h("span", {}, note);
+  /** @param {() => void} close */
+  const content = (close) =>
+    recordForm([{ name: "note", label: texts.note, hint: texts.noteHint }], { note: said.textContent }, (values) => api.put(`${path}/note`, { note: values.note ?? "" }), {
+      said: () => texts.saved(texts.note),
+      saved: ({ data }) => {
+        said.textContent = data.note ?? "";
+        close();
+      },
+    }).form;
+  const edit = h("button", { className: "plain", "aria-label": texts.editNote, onclick: () => void show(texts.note, content) }, texts.edit);
+  return [[texts.note, h("span", {}, said, " ", edit)]];
+}
+
+/** What is usually done next. @param {...[string, string]} links address and text */
+export const nextSteps = (...links) =>
+  h(
+    "nav",
+    { className: "actions", "aria-label": texts.nextSteps },
+    h("strong", {}, texts.nextSteps),
+    ...links.map(([href, text]) => h("a", { className: "button", href: `#${href}` }, text)),
+  );
+
+/** The lock after wrong PINs, and the button that opens it. @param {any} lock @param {() => Promise<unknown>} open
+ * @param {() => void} changed @returns {[string, import("../dom.js").Child]} */
+export function lockFact({ failures, wait_seconds: seconds, is_locked: isLocked }, open, changed) {
+  const said = isLocked ? texts.lockedForGood : seconds > 0 ? texts.lockedFor(seconds) : texts.notLocked;
+  const press = async () => {
+    try {
+      await open();
+      notice(texts.lockOpened);
+      changed();
+    } catch (error) {
+      notice(messageOf(error), "failed");
+    }
+  };
+  const button = failures > 0 && h("button", { type: "button", onclick: press }, texts.openLock);
+  return [texts.wrongPins, h("span", {}, texts.wrongPinsSaid(failures, said), " ", button)];
+}
 
 // Phones of another call manager, which request a signed configuration and take no other.
 

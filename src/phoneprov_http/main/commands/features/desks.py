@@ -10,9 +10,10 @@ import click
 from phoneprov_core.features.desks.model import Desk, DeskPatch, ListedDesk
 from phoneprov_core.features.lines.use_cases import NO_LINE
 from phoneprov_core.inventory.extensions import ExtensionSearch
+from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_http.main.commands.local_access import Acting, as_operator, profile_called, those
-from phoneprov_http.main.commands.options import MAC, as_json
+from phoneprov_http.main.commands.options import MAC, as_json, naming
 from phoneprov_http.main.commands.output import moment, show_rows
 from phoneprov_http.main.commands.settings import settings_of_installation
 
@@ -77,6 +78,11 @@ def desk() -> None:
 @click.option("--hotdesk/--no-hotdesk", default=None, help="Whether users can log in.")
 @click.option("--number", help="The phone has this extension while no user is logged in.")
 @click.option("--no-number", is_flag=True, help="The phone has no extension of its own.")
+@click.option(
+    "--until",
+    metavar="TIME",
+    help="Logins at the phone end then, such as '06:00 Europe/Berlin'; '' for the office's hours.",
+)
 def set_default(
     mac: str,
     profile: str | None,
@@ -85,6 +91,7 @@ def set_default(
     hotdesk: bool | None,
     number: str | None,
     no_number: bool,
+    until: str | None,
 ) -> None:
     """Set the default profile of the phone MAC to PROFILE.
 
@@ -95,15 +102,21 @@ def set_default(
       phoneprov desk set-default 001bd4123456 Lobby
       phoneprov desk set-default 001bd4123456 --none
       phoneprov desk set-default 001bd4123456 --number 101
+      phoneprov desk set-default 001bd4123456 --until '06:00 Europe/Berlin'
     """
-    is_asked = profile is not None or hotdesk is not None or number is not None
+    is_asked = any(one is not None for one in (profile, hotdesk, number, until))
     if (profile is not None and clear) or not (is_asked or clear or no_number):
         raise click.UsageError("Name a profile, or use --none.")
     if number is not None and no_number:
         raise click.UsageError("Use --number or --no-number, not both.")
 
+    with naming({"ends_at": "--until"}):
+        given = {} if until is None else {"ends_at": until or None}
+        command_of(DeskPatch, given)
+
     async def change(at: Acting) -> tuple[Desk, bool]:
         fields: dict[str, Any] = {} if hotdesk is None else {"hotdesk": hotdesk}
+        fields |= given
         if clear or profile is not None:
             uuid = None if profile is None else await profile_called(at, profile)
             fields["default_profile_uuid"] = uuid
@@ -120,6 +133,8 @@ def set_default(
     if number is not None or no_number:
         own = "no number" if number is None else f"the number {number}"
         click.echo(f"{mac} has {own} of its own.")
+    if until is not None:
+        click.echo(f"Logins at {mac} end at {changed.ends_at or 'the hours of the office'}.")
     if is_mute:
         click.echo(f"Warning: {NO_LINE}", err=True)
 
