@@ -3,9 +3,12 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
+from phoneprov_adapters.composition.lifecycle import create_database, prepare, running
+from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.ftp import uploader as module
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.runtime.networks import PhoneNetworks
@@ -185,6 +188,26 @@ async def test_closed_uploader_leaves_its_sessions(
     await server.quiet()
 
     assert server.seen.count("QUIT") == 3
+
+
+async def test_stopped_service_leaves_its_sessions(server: ScriptedFtp, tmp_path: Path) -> None:
+    settings = read_settings(
+        {
+            "PHONEPROV_DATA_DIR": str(tmp_path),
+            "PHONEPROV_FTP_HOST": HOST,
+            "PHONEPROV_FTP_PORT": str(server.port),
+            "PHONEPROV_FTP_USER": server.user,
+            "PHONEPROV_FTP_PASSWORD": server.password,
+        }
+    )
+    container = prepare(settings)
+    await create_database(settings)
+    async with running(container):
+        await container.uploader().upload(of_batch(1))
+        assert len(server.open) == 1
+    await server.quiet()
+
+    assert server.seen[-1] == "QUIT"
 
 
 async def test_refused_login_keeps_nothing(server: ScriptedFtp, uploader: FtpUploader) -> None:
