@@ -5,6 +5,7 @@ from pathlib import Path
 
 import asyncpg
 import pytest
+from sqlalchemy import select
 from sqlalchemy.dialects import sqlite
 
 from phoneprov_adapters.sql.engines.connection import Compiler
@@ -14,8 +15,10 @@ from phoneprov_adapters.sql.stores.features.batch_statements import FIRST_PHONES
 from phoneprov_adapters.sql.stores.features.batches import _FIND
 from phoneprov_adapters.sql.stores.features.desks import _UNUSED
 from phoneprov_adapters.sql.stores.features.lines import AT, EARLIER, FIND, OF_USER, PHONES_OF
+from phoneprov_adapters.sql.stores.features.numbers import first_number
 from phoneprov_adapters.sql.stores.features.retention import _look
 from phoneprov_adapters.sql.stores.switching import _KEEP_USE, _LOGGED_IN_SINCE
+from phoneprov_adapters.sql.tables.people import users
 from phoneprov_core.features.retention import Expiring
 from support.data_folder import create_database
 
@@ -91,6 +94,35 @@ async def test_postgres_scans_no_table(url: str, statement: Statement) -> None:
     finally:
         await connection.close()
     assert not [line[0] for line in plan if "Seq Scan" in line[0]], plan
+
+
+async def test_first_number_of_a_user_is_found_by_the_links_of_the_user(url: str) -> None:
+    compiled = compiled_for(select(users.c.uuid, first_number(users.c.uuid)))
+    connection = await asyncpg.connect(url.replace("+asyncpg", ""))
+    try:
+        # With a link for each user, and before the database has counted them.
+        await connection.execute(
+            """
+            CREATE TEMPORARY TABLE made AS
+            SELECT lpad(n::text, 36, '0') AS uuid, lpad(n::text, 24, '0') AS at
+            FROM generate_series(1, 9000) AS n;
+            INSERT INTO users (uuid, first_name, last_name, username, email, lang, timezone,
+              is_active, created_at, updated_at, created_ip, updated_ip, username_key, email_key,
+              search)
+            SELECT uuid, '', '', uuid, uuid, '', '', true, at, at, '', '', uuid, uuid, '' FROM made;
+            INSERT INTO extensions (uuid, type, extension, name, password_sealed, password_key_id,
+              voicemail, is_active, created_at, updated_at, created_ip, updated_ip, search)
+            SELECT uuid, '', uuid, '', '', '', false, true, at, at, '', '', '' FROM made;
+            INSERT INTO user_extensions (uuid, user_uuid, extension_uuid, created_at)
+            SELECT uuid, uuid, uuid, at FROM made
+            """
+        )
+        plan = await connection.fetch(f"EXPLAIN {compiled.sql}", *compiled.parameters({}))
+    finally:
+        await connection.close()
+    text = "\n".join(row[0] for row in plan)
+    assert "user_extensions_user_uuid" in text, text
+    assert "user_extensions_created_at" not in text, text
 
 
 def test_revision_without_deployments_is_found_by_an_index(tmp_path: Path) -> None:

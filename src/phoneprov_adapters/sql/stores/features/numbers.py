@@ -114,7 +114,8 @@ def first_number(user_uuid: ColumnElement[Any], *, registered: bool = False) -> 
         select(extension.c.extension)
         .select_from(both)
         .where(link.c.user_uuid == user_uuid, *([_registers(extension)] if registered else []))
-        .order_by(link.c.created_at, link.c.uuid)
+        # PostgreSQL would walk the index of all links, oldest first, to the first of each user.
+        .order_by(func.coalesce(link.c.created_at, ""), link.c.uuid)
         .limit(1)
         .correlate_except(link, extension)
         .scalar_subquery()
