@@ -7,6 +7,13 @@ from phoneprov_core.features.batches.commands import (
     CreateBatch as CreateBatch,
     WantedPhones as WantedPhones,
 )
+from phoneprov_core.features.batches.lists import (
+    LineProblem as LineProblem,
+    ListedPhone as ListedPhone,
+    PhoneList as PhoneList,
+    ReadPhoneList as ReadPhoneList,
+    ReadPhones as ReadPhones,
+)
 from phoneprov_core.features.batches.model import Batch as Batch, BatchPhone as BatchPhone
 from phoneprov_core.features.batches.plan import (
     Plan as Plan,

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from phoneprov_core.features.batches.lists import ReadPhoneList
 from phoneprov_core.features.batches.plan import PlanBatch, PlanTemplate
 from phoneprov_core.features.batches.use_cases import Batches
 from phoneprov_core.features.desks.services import PhoneServices
@@ -102,6 +103,7 @@ class UseCases:
     batches: Batches
     plan_batch: PlanBatch
     plan_template: PlanTemplate
+    read_phone_list: ReadPhoneList
     rehearse_batch: RehearseBatch
     audit: Audit
     company_directory: CompanyDirectory

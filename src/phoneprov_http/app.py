@@ -110,7 +110,7 @@ def api_routes(use_cases: UseCases) -> list[Router]:
         deployment_routes(of.deployments, of.rollback, of.restart_phone),
         desk_routes(of.desks),
         line_routes(of.lines, of.drills, of.numbers),
-        batch_routes(of.batches, of.plan_batch, of.rehearse_batch),
+        batch_routes(of.batches, of.plan_batch, of.rehearse_batch, of.read_phone_list),
         fleet_routes(of.view_fleet, of.change_fleet, of.history),
         provisioning_routes(of.fetches, of.discovered_phones),
         company_directory_routes(of.company_directory, shared_write),

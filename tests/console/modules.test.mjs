@@ -230,13 +230,19 @@ test("reasons_of_a_batch_are_counted_the_most_frequent_first", async () => {
   assert.deepEqual(all("li", reasonsOf(far.slice(1))[1]).map(({ text }) => text), ["1The server 10.0.0.5:21 is away."]);
 });
 
-test("pasted_list_names_what_is_no_mac", async () => {
-  const { macOf, notMacs } = await load("views/new-batch.js");
-  assert.deepEqual(["SEP001bd4123456", "sep1", "x"].map(macOf), ["001bd4123456", "sep1", "x"]);
-  const good = ["001bd4123456", "00:1B:D4:12:34:56", "00-1b-d4-12-34-56", "001b.d412.3456"];
-  assert.deepEqual(notMacs([...good, "Desk 1", "00:1B:D4:12:34", "00:1B-D4:12:34:56"]), [
-    "Desk 1", "00:1B:D4:12:34", "00:1B-D4:12:34:56",
-  ]);
+test("times_of_a_batch_are_those_of_the_zone_of_the_account", async () => {
+  const { momentIn, tonight } = await load("views/new-batch.js");
+  assert.equal(momentIn("2026-01-31T20:00", "Europe/Berlin"), "2026-01-31T19:00:00.000Z");
+  assert.equal(momentIn("2026-07-31T20:00", "Europe/Berlin"), "2026-07-31T18:00:00.000Z");
+  // The clocks go from 02:00 to 03:00 on 29 March, and back on 25 October.
+  assert.equal(momentIn("2026-03-29T03:30", "Europe/Berlin"), "2026-03-29T01:30:00.000Z");
+  assert.equal(momentIn("2026-03-29T01:30", "Europe/Berlin"), "2026-03-29T00:30:00.000Z");
+  assert.equal(momentIn("2026-10-25T03:30", "Europe/Berlin"), "2026-10-25T02:30:00.000Z");
+  assert.equal(momentIn("2026-10-04T03:30", "Australia/Lord_Howe"), "2026-10-03T16:30:00.000Z");
+  const at = (/** @type {string} */ text) => Date.parse(text);
+  assert.equal(tonight(at("2026-01-31T20:59:00Z"), "Europe/Berlin"), "2026-01-31T22:00");
+  assert.equal(tonight(at("2026-01-31T21:00:00Z"), "Europe/Berlin"), "2026-02-01T22:00");
+  assert.equal(tonight(at("2026-01-31T20:59:00Z"), "Asia/Tokyo"), "2026-02-01T22:00");
 });
 
 test("unified_diff_becomes_two_columns", async () => {
@@ -256,10 +262,12 @@ test("plan_shows_groups_with_their_lines_and_phones", async () => {
   const groups = [{ count: 30, macs: ["00:1B:D4:00:00:01"], diff: "-<a>1</a>\n+<a>2</a>\n" }];
   const problems = [{ count: 1, macs: ["00:1B:D4:00:00:02"], message: "phone_ip is not known" }];
   const notes = [{ count: 2, macs: ["00:1B:D4:00:00:03"], message: "The login has ended." }];
-  const shown = planned({ phones: 31, unchanged: 0, changed: 30, unfit: 1, groups, problems, notes });
+  const first = [{ mac: "00:1B:D4:00:00:01", outcome: "unchanged" }];
+  const shown = planned({ phones: 31, unchanged: 0, changed: 30, unfit: 1, groups, problems, notes, first });
   assert.ok(all("th", ...shown).some(({ text }) => text === "The login has ended."));
   assert.deepEqual(["del", "ins"].map((tag) => all(tag, ...shown)[0].text.trim()), ["-<a>1</a>", "+<a>2</a>"]);
   assert.match(all("section", ...shown)[0].text, /30 phones with this change.*and 29 more/s);
+  assert.match(all("p", ...shown)[0].text, /^First phones: 00:1B:D4:00:00:01 \(has it already, so it proves nothing/);
   assert.equal(all("th", ...shown).at(-1).text, "IP address is not known");
 });
 

@@ -279,6 +279,7 @@ def table() -> Iterator[Route]:
         ("POST", "", "level 0", a_new_phone, a_restart, 202),
         ("POST", "/plan", "level 0", a_new_phone, a_restart),
         ("POST", "/rehearse", "level 0", a_new_phone, a_restart),
+        ("POST", "/list", "level 0", nothing, sending(text="001bd4000001")),
         ("DELETE", "/{uuid}", "level 0", a_new_batch),
     )
     yield from of(
@@ -475,6 +476,7 @@ HELPDESK = {
         GET /batches/{uuid}/phones
         POST /batches
         POST /batches/plan
+        POST /batches/list
         POST /batches/rehearse
         POST /people/join
         POST /people/leave

@@ -21,6 +21,7 @@ from phoneprov_adapters.composition.plugins import Periodic, of, singleton
 from phoneprov_adapters.composition.serving import ServingContainer
 from phoneprov_adapters.composition.switching import SwitchingContainer
 from phoneprov_adapters.runtime.tasks import log_batch, process_batches
+from phoneprov_core.features.batches.lists import ReadPhoneList
 from phoneprov_core.features.batches.plan import PlanBatch, PlanTemplate
 from phoneprov_core.features.batches.run import RunBatches
 from phoneprov_core.features.batches.use_cases import Batches
@@ -53,6 +54,7 @@ class BatchesContainer(DesksContainer):
         PlanBatch, database=database, deploy=of(SwitchingContainer.deploy),
         compare=of(Adapters.compare),
         loads=of(ServingContainer.check_load))
+    read_phone_list = singleton(ReadPhoneList, database=database)
     plan_template = singleton(
         PlanTemplate, database=database, plan=of(plan_batch), renderer=renderer,
         largest_xml=setting(lambda it: it.cnf_xml_max))

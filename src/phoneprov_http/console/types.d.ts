@@ -303,6 +303,11 @@ export interface Line {
   language: string | null;
 }
 
+export interface LineProblem {
+  line: number;
+  message: string;
+}
+
 export interface LinkedUser {
   uuid: string;
   user_uuid: string;
@@ -311,6 +316,12 @@ export interface LinkedUser {
   first_name: string;
   last_name: string;
   created_at: string;
+}
+
+export interface ListedPhone {
+  line: number;
+  mac: string;
+  profile_uuid: string | null;
 }
 
 export interface Location {
@@ -461,6 +472,11 @@ export interface Phone {
   updated_at: string;
   address_confirmed: boolean;
   adopted_with_pin: boolean;
+}
+
+export interface PhoneList {
+  phones: ListedPhone[];
+  problems: LineProblem[];
 }
 
 export interface PhoneSummary {

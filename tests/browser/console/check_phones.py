@@ -215,6 +215,7 @@ def test_batch_runs_with_progress_and_is_repeated_for_failed_phones(
     choose(page, "Profile", "Front desk")
     page.get_by_label("Location").select_option(label="Hall (3)")
     expect(page.get_by_text("3 phones chosen.")).to_be_visible()
+    page.get_by_text("Technical settings").click()
     page.get_by_label("Stop after this percentage of failures").fill("")
     page.screenshot(path=screenshots / "new-batch.png", full_page=True)
     page.get_by_role("button", name="Start batch").click()

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from playwright.sync_api import expect
@@ -119,14 +120,15 @@ def test_plan_shows_groups_and_a_planned_batch_is_cancelled_before_it_starts(
     })  # fmt: skip
     page = console.page
     console.open("#/batches/new")
-    page.get_by_label("MAC addresses").fill("Desk 1")
+    listed = page.get_by_label("MAC addresses")
+    listed.fill(f"Desk 1\n\n{FIRST}\n001b.d400.0099")
     page.get_by_role("button", name="Start batch").click()
-    expect(page.get_by_text("Not a MAC address: Desk 1")).to_be_visible()
+    wrong = page.get_by_text("Line 1: Desk 1 is not the MAC address of a phone.")
+    expect(wrong).to_be_visible()
+    missing = "Line 4: There is no phone 00:1B:D4:00:00:99 in the inventory."
+    expect(page.get_by_text(missing)).to_be_visible()
     expect(page.get_by_role("dialog")).to_have_count(0)
-    page.get_by_label("MAC addresses").fill(f"{FIRST}\n001b.d400.0099")
-    page.get_by_role("button", name="Start batch").click()
-    expect(page.get_by_text("Not in the inventory: 00:1B:D4:00:00:99")).to_be_visible()
-    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(listed).to_have_value(f"Desk 1\n\n{FIRST}\n001b.d400.0099")
     page.get_by_label("MAC addresses").fill(f"{FIRST}\n{SECOND}")
     expect(page.get_by_text("2 phones chosen.")).to_be_visible()
     choose(page, "Profile", "Third floor")
@@ -157,10 +159,13 @@ def test_plan_shows_groups_and_a_planned_batch_is_cancelled_before_it_starts(
     dialog = page.get_by_role("dialog", name="Switch 2 phones?")
     expect(dialog).to_contain_text("Third floor")
     dialog.get_by_role("button", name="Cancel").click()
+    page.get_by_text("Technical settings").click()
     expect(page.get_by_label("Only phones whose configuration changes")).to_be_checked()
     page.get_by_label("Only phones whose configuration changes").uncheck()
 
-    tomorrow = datetime.now().astimezone() + timedelta(days=1)
+    zone = service.api("GET", "me")["timezone"]
+    expect(page.get_by_text(f"In the time zone of your account: {zone}.")).to_be_visible()
+    tomorrow = datetime.now(ZoneInfo(zone)) + timedelta(days=1)
     page.get_by_label("Start at").fill(tomorrow.strftime("%Y-%m-%dT%H:%M"))
     page.get_by_role("button", name="Start batch").click()
     page.get_by_role("dialog").get_by_role("button", name="Start batch").click()
@@ -172,6 +177,77 @@ def test_plan_shows_groups_and_a_planned_batch_is_cancelled_before_it_starts(
     expect(page.get_by_role("button", name="Cancel batch")).to_be_hidden()
     batch = service.api("GET", f"batches/{page.url.rpartition('/')[2]}")
     assert (batch["state"], batch["phones"]["done"]) == ("cancelled", 0)
+    assert batch["start_at"] == f"{tomorrow.astimezone(UTC):%Y-%m-%dT%H:%M}:00.000Z"
+
+
+def test_batch_of_a_pasted_list_names_every_choice_and_honours_the_first_phones(
+    console: Console, service: Service, screenshots: Path
+) -> None:
+    """A preset with one click; each field that is not technical is on the page."""
+    user = {
+        "username": "carol", "first_name": "Carol", "last_name": "Shaw",
+        "password": "correct horse",
+        "email": "carol@example.com", "lang": "en", "timezone": "Europe/Berlin", "is_active": True,
+    }  # fmt: skip
+    carol = service.api("POST", "users", user)["uuid"]
+    xml = {"user_uuid": carol, "name": "Carols", "cnf_xml": "<device>carol</device>"}
+    profile = service.api("POST", "phone-profiles", xml)["uuid"]
+    page = console.page
+    page.set_viewport_size({"width": 390, "height": 800})
+    console.open("#/batches/new")
+    page.get_by_label("MAC addresses").fill(f"{FIRST},carol\n{SECOND},Carols")
+    expect(page.get_by_text("2 phones chosen.")).to_be_visible()
+    expect(page.get_by_label("Profile", exact=True)).to_be_hidden()
+    page.get_by_role("button", name="Tonight, three first, undo").click()
+    expect(page.get_by_label("First phones", exact=True)).to_have_value("3")
+    expect(page.get_by_label("Start at")).to_have_value(re.compile("T22:00$"))
+    page.get_by_label("Choose a first phone", exact=True).select_option(value=SECOND)
+    expect(page.get_by_label("First phones", exact=True)).to_be_disabled()
+    expect(page.get_by_label("First phones", exact=True)).to_have_value("1")
+    page.get_by_role("button", name="Now", exact=True).click()
+    expect(page.get_by_label("First phones", exact=True)).to_have_value("")
+    page.get_by_role("button", name="Tonight, three first, undo").click()
+    page.get_by_label("Choose a first phone", exact=True).select_option(value=FIRST)
+    page.get_by_role("button", name=f"Not first: Desk 1 ({FIRST})").click()
+    page.get_by_label("Choose a first phone", exact=True).select_option(value=SECOND)
+    page.get_by_text("Technical settings").click()
+    page.get_by_label("Stop after this percentage of failures").fill("")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.screenshot(path=screenshots / "batch-path-390.png", full_page=True)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.get_by_role("button", name="Plan", exact=True).click()
+    expect(page.get_by_text("First phones: Desk 2")).to_be_visible()
+    page.screenshot(path=screenshots / "batch-path.png", full_page=True)
+
+    page.get_by_label("Phones at a time").fill("500")
+    page.get_by_text("Technical settings").click()  # what is wrong in it is shown again
+    page.get_by_role("button", name="Start batch").click()
+    page.get_by_role("dialog").get_by_role("button", name="Start batch").click()
+    expect(page.get_by_label("Phones at a time")).to_be_focused()
+    page.get_by_label("Phones at a time").fill("10")
+    page.get_by_role("button", name="Start batch").click()
+    dialog = page.get_by_role("dialog", name="Switch 2 phones?")
+    zone = service.api("GET", "me")["timezone"]
+    for words in (
+        "A list of phones", "The profiles of the list", f"22:00 ({zone})", f"Desk 2 ({SECOND})",
+        "If it stops, put back what was on each phone", "Maximum phones started per minute",
+        "No limit", "Stop after this percentage of failures", "Never", "Each phone restarts.",
+    ):  # fmt: skip
+        expect(dialog).to_contain_text(words)
+    page.screenshot(path=screenshots / "batch-question.png")
+    dialog.get_by_role("button", name="Start batch").click()
+    expect(page.get_by_role("heading", name="Switch of 2 phones")).to_be_visible()
+    uuid = page.url.rpartition("/")[2]
+    batch = service.api("GET", f"batches/{uuid}")
+    phones = service.api("GET", f"batches/{uuid}/phones")
+    service.api("DELETE", f"batches/{uuid}")
+    service.api("DELETE", f"phone-profiles/{profile}")
+    service.api("DELETE", f"users/{carol}")
+    assert (batch["state"], batch["first"], batch["undo_on_stop"]) == ("planned", 1, True)
+    assert batch["stop_after_failures"] is None
+    assert [(one["mac"], one["profile_uuid"]) for one in phones] == [
+        (SECOND, profile), (FIRST, profile)
+    ]  # fmt: skip
 
 
 def test_discovered_phone_is_adopted(console: Console, service: Service, screenshots: Path) -> None:

@@ -158,15 +158,19 @@ def test_rollout_after_ctrl_c_is_named_and_resumed(
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("mac\n001bd4000001\n", "needs the columns mac and profile"),
-        ("mac,profile\nx,P1\n", "line 2 needs the MAC"),
-        ("mac,profile\n001bd4000001\n", "line 2: The row has 1 cells; there are 2 columns"),
-        ("mac,profile\n001bd4000001,\n", "line 2 needs the MAC"),
+        ("mac\n001bd4000001\n", "the file names no profiles"),
+        ("mac,profile\nx,P1\n", "line 2: x is not the MAC address of a phone."),
+        ("mac,profile\n001bd4000001\n", "the file names no profiles"),
+        ("mac,profile\n001bd4000001,\n001bd4000002,P1", "line 2: 00:1B:D4:00:00:01 has no"),
         ("mac,profile\n", "must name at least one phone"),
-        ("", "needs the columns mac and profile"),
+        ("", "must name at least one phone"),
+        ("001bd4000001,P9\nx\n", "line 1: There is no profile and no account P9."),
     ],
 )
 def test_wrong_items_are_named(folder: Path, content: str, message: str) -> None:
+    (folder / "office.xml").write_text(BODY, encoding="utf-8")
+    run("template", "add", "office.xml", "--name", "office")
+    office()
     (folder / "floor.csv").write_text(content, encoding="utf-8")
 
     assert message in run("plan", "--items", "floor.csv", code=2).stderr

@@ -372,7 +372,10 @@ def test_templates_and_items_are_read_from_excel_files(tmp_path: Path) -> None:
     (tmp_path / "items.xlsx").write_bytes(excel([["mac", "profile"], ["nonsense", "x"]]))
 
     assert phoneprov("import", "templates", "t.xlsx").stdout.startswith("Imported: 1 new")
-    assert "line 2 needs the MAC" in phoneprov("plan", "--items", "items.xlsx").stderr
+    assert (
+        "line 2: nonsense is not the MAC address"
+        in phoneprov("plan", "--items", "items.xlsx").stderr
+    )
 
 
 def test_people_of_an_excel_file_join_and_leave(tmp_path: Path) -> None:

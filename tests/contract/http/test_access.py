@@ -66,6 +66,7 @@ READS = {
     f"POST {V1}/phone-profiles/lint",
     f"POST {V1}/configuration-templates/check",
     f"POST {V1}/batches/plan",
+    f"POST {V1}/batches/list",
     f"POST {V1}/batches/rehearse",
     f"POST {V1}/numbers",
 }

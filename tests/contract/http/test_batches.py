@@ -183,6 +183,20 @@ async def test_batch_first_phones_outside_of_it_are_named(admin: Caller) -> None
     assert planned["first"] == [{"mac": a_mac(3), "outcome": "unfit"}]
 
 
+async def test_pasted_list_is_read_with_a_problem_for_each_bad_line(admin: Caller) -> None:
+    profile = await a_profile_of(admin)
+    text = f"{a_mac(1)},{profile}\n{a_mac(2)},root\n{a_mac(9)},root\n"
+
+    reply = await admin.post("/batches/list", {"text": text})
+
+    found = data_of(reply, 200, "2 phone(s) found, 1 line(s) are wrong")
+    assert found["phones"] == [
+        {"line": number, "mac": a_mac(number), "profile_uuid": profile} for number in (1, 2)
+    ]
+    message = f"There is no phone {a_mac(9)} in the inventory."
+    assert found["problems"] == [{"line": 3, "message": message}]
+
+
 async def test_batch_conflicts_are_reported(api: Api, admin: Caller) -> None:
     nowhere = await admin.post("/batches", {"action": "restart", "location": "3rd floor"})
     error_of(nowhere, 409, "no_phones")

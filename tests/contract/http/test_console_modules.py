@@ -52,7 +52,9 @@ WRITTEN_BY = {
     "edit.js": ["POST /edits/{kind}"],
     "import.js": ["POST /imports/{kind}"],
     "join.js": ["POST /people/join", "POST /people/leave", "POST /people/undo"],
-    "new-batch.js": ["POST /batches", "POST /batches/plan", "POST /batches/rehearse"],
+    "new-batch.js": [
+        "POST /batches", "POST /batches/plan", "POST /batches/rehearse", "POST /batches/list",
+    ],
     "people.js": [
         "POST /personal-directory/{userUuid}", "PUT /personal-directory/contact/{uuid}",
         "DELETE /personal-directory/contact/{uuid}", "POST /company-directory",

@@ -143,7 +143,7 @@ export const PASSWORD = [
 export const PIN = [required("pin_code", { kind: "password", hint: texts.pinHint })];
 
 export const ROLLOUT = [
-  field("start_at", { kind: "datetime-local", hint: texts.startAtHint }),
+  field("start_at", { kind: "datetime-local" }),
   field("first", { kind: "number", hint: texts.firstHint }),
   field("first_minutes", { kind: "number" }),
   field("undo_on_stop", { kind: "checkbox" }),

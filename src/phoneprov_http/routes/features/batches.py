@@ -1,6 +1,7 @@
 """Switches or restarts of many phones in the background; level 0."""
 
 from phoneprov_core.features.batches.commands import CreateBatch, WantedPhones
+from phoneprov_core.features.batches.lists import PhoneList, ReadPhoneList, ReadPhones
 from phoneprov_core.features.batches.model import Batch, BatchPhone, BatchState
 from phoneprov_core.features.batches.plan import Plan, PlanBatch
 from phoneprov_core.features.batches.ports import NoPhones
@@ -13,7 +14,9 @@ from phoneprov_http.envelope import Envelope, Listed, listed, record
 from phoneprov_http.routes.handlers import READS, ApiRequest, Body, Query, Routes, Uuid, level_0
 
 
-def batch_routes(batches: Batches, plan: PlanBatch, rehearse: RehearseBatch) -> Routes:
+def batch_routes(
+    batches: Batches, plan: PlanBatch, rehearse: RehearseBatch, read_list: ReadPhoneList
+) -> Routes:
     """``/batches``."""
     routes = Routes("Batches", guards=[level_0])
 
@@ -62,6 +65,14 @@ def batch_routes(batches: Batches, plan: PlanBatch, rehearse: RehearseBatch) -> 
         packet or a change, and shows what would happen, as of when, and how that is known."""
         result = await rehearse(request.user, data)
         return record(result.summary, result)
+
+    @routes.post("/batches/list", status_code=200, opt=READS)
+    async def read_phone_list(request: ApiRequest, data: Body[ReadPhones]) -> Envelope[PhoneList]:
+        """Read a list of phones. Changes nothing. What `macs` or `items` of a batch are for the
+        lines of a text, and what is wrong with each other line."""
+        found = await read_list(request.user, data)
+        wrong = len(found.problems)
+        return record(f"{len(found.phones)} phone(s) found, {wrong} line(s) are wrong", found)
 
     @routes.delete("/batches/{uuid:str}")
     async def cancel_batch(request: ApiRequest, uuid: Uuid) -> Envelope[Batch]:

@@ -36,6 +36,7 @@ REFUSED = {
     "plan_template": "call",
     "profiles": "of_user",
     "register": "call require_open",
+    "read_phone_list": "call",
     "rehearse_batch": "call",
     "restart_phone": "call",
     "rights": "all get grant remove",

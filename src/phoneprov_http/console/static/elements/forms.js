@@ -151,7 +151,9 @@ export function recordForm(fields, record, save, options = {}) {
     for (const { field, message } of error.details) {
       lines.find((each) => each.field.name === field)?.mark(message);
     }
-    lines.find((each) => each.isMarked())?.focus();
+    const marked = lines.filter((each) => each.isMarked());
+    for (const { element } of marked) element.closest("details")?.setAttribute("open", "");
+    marked[0]?.focus();
   }
 
   const isHere = here();

@@ -5,9 +5,6 @@ const number = new Intl.NumberFormat();
 /** @param {number} count */
 const phonesOf = (count) => `${number.format(count)} ${count === 1 ? "phone" : "phones"}`;
 
-/** @param {string[]} parts */
-const firstOf = (parts) => `${parts.slice(0, 5).join(", ")}${parts.length > 5 ? ", …" : ""}`;
-
 export const switching = {
   outcome: "Outcome",
   confirmation: "Confirmation",
@@ -123,14 +120,32 @@ export const switching = {
   byFilter: (filters) => `All active phones with ${filters}`,
   byList: "A list of phones",
   macsHint:
-    "One a line or separated by commas; a column of a spreadsheet can be pasted. With a list, the filters do not apply.",
+    "One a line: a MAC address, mac,profile or mac,username. Columns of a spreadsheet can be pasted. With a list, the filters do not apply.",
+  profileOfList: "The profiles of the list",
+  /** @param {number} count */
+  wrongLines: (count) => (count === 1 ? "One line cannot be used; nothing is started before it is corrected or removed:" : `${number.format(count)} lines cannot be used; nothing is started before they are corrected or removed:`),
+  /** @param {number} line @param {string} message */
+  wrongLine: (line, message) => `Line ${number.format(line)}: ${message}`,
+  howCareful: "How careful",
+  presets: "Presets",
+  presetNow: "Now",
+  presetNowCareful: "Now, three first, undo",
+  presetTonight: "Tonight, three first, undo",
+  addFirst: "Choose a first phone",
+  notFirstAnyMore: "Not first",
+  /** @param {string} title */
+  notFirst: (title) => `Not first: ${title}`,
+  firstOutcomes: { changed: "changes", unchanged: "has it already, so it proves nothing", unfit: "would be skipped, so the batch would stop" },
+  allTogether: "None: all phones together",
+  atOnce: "At once",
+  noLimit: "No limit",
+  neverStop: "Never",
+  /** @param {string} time @param {string} zone */
+  timeIn: (time, zone) => `${time} (${zone})`,
+  technical: "Technical settings",
   /** @param {number} count */
   chosenPhones: (count) => `${phonesOf(count)} chosen.`,
   nothingChosen: "Choose a filter, or list phones.",
-  /** @param {string[]} parts */
-  notMacs: (parts) => `Not a MAC address: ${firstOf(parts)}`,
-  /** @param {string[]} macs */
-  notInInventory: (macs) => `Not in the inventory: ${firstOf(macs)}`,
   plan: "Plan",
   rehearse: "Rehearse",
   rehearsing: "The batch runs on a copy of the records. This takes up to a minute.",
@@ -156,7 +171,8 @@ export const switching = {
   summary: "Summary",
   planTitle: "Plan: nothing is started",
   rollout: "Rollout",
-  startAtHint: "In the time zone of this browser. Empty: at once.",
+  /** @param {string} zone */
+  startAtHint: (zone) => `In the time zone of your account: ${zone}. Empty: at once.`,
   firstHint: "The others follow when all of these are confirmed. Empty: all together.",
   startsAt: "Starts",
   first: "First phones",

@@ -32,7 +32,8 @@ import { batchButton, newestBatches, phoneNames, phoneTitle, profileOf, stateOf,
  * @typedef {{count: number, macs: string[], diff: string}} Group
  * @typedef {{count: number, macs: string[], message: string}} Problem
  * @param {{phones: number, unchanged: number, changed: number, unfit: number, groups: Group[],
- *   problems: Problem[], notes: Problem[]}} plan
+ *   problems: Problem[], notes: Problem[],
+ *   first: {mac: string, outcome: keyof typeof texts.firstOutcomes}[]}} plan
  * @param {Map<string, string>} [names] of the phones
  */
 export function planned(plan, names = new Map()) {
@@ -47,6 +48,8 @@ export function planned(plan, names = new Map()) {
       ],
       "across",
     ),
+    plan.first.length > 0 &&
+      h("p", {}, `${texts.first}: `, ...plan.first.slice(0, MOST_NAMED).flatMap((one) => [linkTo(one.mac, names), ` (${texts.firstOutcomes[one.outcome]}) `]), plan.first.length > MOST_NAMED && texts.andMore(plan.first.length - MOST_NAMED)),
     ...plan.groups.map((group) =>
       h("section", { className: "panel" }, h("h2", {}, texts.planGroup(group.count)), lines(group.diff), phones(group, names)),
     ),

@@ -1,7 +1,7 @@
-/** A new batch: action, profile, phones by filter or list, pace; a confirmation that counts them. */
+/** A new batch as a path: what, which phones, how careful, the plan, and a question with every choice. */
 
-import { api, withQuery } from "../api.js";
-import { count, fill, h, momentOf } from "../dom.js";
+import { api, session, withQuery } from "../api.js";
+import { count, fill, h } from "../dom.js";
 import { choices, listed, picker, recordForm } from "../elements/forms.js";
 import { ask, errorBox, facts, heading, help, section } from "../elements/parts.js";
 import { BATCH_PACE, ROLLOUT, SOFTWARE_TYPES, field } from "../fields.js";
@@ -9,12 +9,41 @@ import { go, keep, kept } from "../navigation.js";
 import { texts } from "../texts.js";
 import { labelOf } from "../texts/frame.js";
 import { planned, rehearsed } from "./batches.js";
-import { PROFILES, chosen, phoneNames, unknownOf } from "./shared.js";
+import { PHONES, PROFILES, chosen, phoneNames, phoneTitle } from "./shared.js";
 
 const PAUSE_MS = 300;
-const MAC = /^(?:[0-9a-f]{2}([:-]?)(?:[0-9a-f]{2}\1){4}[0-9a-f]{2}|(?:[0-9a-f]{4}\.){2}[0-9a-f]{4})$/i;
+/** The hour of the evening at which "tonight" begins. */
+const EVENING = "22:00";
 const FILTERS = ["model", "location", "software_type", "template"];
 const OF_SWITCHES = ["first", "first_minutes", "undo_on_stop", "only_changed", "newest"];
+const TECHNICAL = ["first_minutes", "only_changed", "newest", "at_once", "per_minute", "stop_after_failures", "wait_minutes"];
+
+/** @typedef {{phones: {line: number, mac: string, profile_uuid: string | null}[],
+ *   problems: {line: number, message: string}[]}} PhoneList */
+
+// Times of the page are those of the account's zone, in which its office is.
+
+/** A moment as a clock in the zone shows it, to the second. @param {number} at @param {string} zone */
+const wallOf = (at, zone) =>
+  new Intl.DateTimeFormat("sv-SE", { timeZone: zone, dateStyle: "short", timeStyle: "medium" }).format(at).replace(" ", "T");
+
+/** The moment at which a clock in the zone shows this. @param {string} local @param {string} zone */
+export function momentIn(local, zone) {
+  const wall = Date.parse(`${local}Z`);
+  let at = wall;
+  // Twice: the clocks may change between the first guess and the moment.
+  for (const _ of [1, 2]) at = wall - (Date.parse(`${wallOf(at, zone)}Z`) - at);
+  return new Date(at).toISOString();
+}
+
+/** The next evening in the zone. @param {number} now @param {string} zone */
+export function tonight(now, zone) {
+  for (const at of [now, now + 86_400_000]) {
+    const local = `${wallOf(at, zone).slice(0, 10)}T${EVENING}`;
+    if (Date.parse(momentIn(local, zone)) > now) return local;
+  }
+  return "";
+}
 
 /** @param {"model" | "location"} by @returns {Promise<[string, string][]>} */
 async function counted(by) {
@@ -41,14 +70,9 @@ async function repeatedOf(query, signal) {
   return { ...batch, macs: phones.flat().map((one) => one.mac) };
 }
 
-/** A MAC address as people list it: also the name of a device, SEP and its digits. @param {string} text */
-export const macOf = (text) => text.replace(/^SEP(?=[0-9a-f]{12}$)/i, "");
-
-/** The parts of a pasted list that are no MAC addresses. @param {string[]} macs */
-export const notMacs = (macs) => macs.filter((mac) => !MAC.test(mac));
-
 /** @type {import("../router.js").View} */
 export async function newBatchView({ element, query, signal }) {
+  const zone = session.me?.timezone ?? "UTC";
   const [repeated, models, locations, templates] = await Promise.all([
     repeatedOf(query, signal),
     counted("model"),
@@ -64,7 +88,7 @@ export async function newBatchView({ element, query, signal }) {
     ...PROFILES,
     isOptional: true,
   });
-  const said = h("p", { className: "hint", role: "status" });
+  const said = h("div", { className: "hint", role: "status" });
   /** @type {import("../fields.js").Field[]} */
   const fields = [
     field("action", {
@@ -79,8 +103,8 @@ export async function newBatchView({ element, query, signal }) {
     field("software_type", { choices: SOFTWARE_TYPES, empty: texts.any }),
     field("template", { choices: names.map((one) => [one, one]), empty: texts.any }),
     field("macs", { kind: "area", hint: texts.macsHint }),
+    ...ROLLOUT.map((one) => (one.name === "start_at" ? { ...one, hint: texts.startAtHint(zone) } : one)),
     ...BATCH_PACE,
-    ...ROLLOUT,
   ];
   const record = {
     action: "switch",
@@ -99,23 +123,83 @@ export async function newBatchView({ element, query, signal }) {
     said: ({ data }) => `${data.state === "planned" ? texts.batchStates.planned : texts.started}: ${texts.batchTitle(texts.actions[data.action], data.phones.total)}`,
     saved: ({ data }) => go(`/batches/${data.uuid}`),
   });
+  /** @param {string} name */
+  const input = (name) => /** @type {HTMLInputElement} */ (form.querySelector(`[name=${name}]`));
+  /** @param {string} name */
+  const part = (name) => /** @type {HTMLElement} */ (input(name).closest(".field"));
 
-  /** What is sent: a list of phones or filters. @param {Record<string, any>} all */
-  function orderOf(all) {
-    const { macs, ...rest } = all;
-    const list = listed(macs ?? "").map(macOf);
+  /** The phones that were chosen to be first, with their titles. @type {Map<string, string>} */
+  const firstPhones = new Map();
+  const firstList = h("ul", { className: "plain" });
+  const firstPicker = picker({
+    label: texts.addFirst,
+    path: (q) => {
+      const { model, location, software_type } = values();
+      return choices("phones", "name", /** @type {any} */ ({ model, location, software_type, is_active: true }))(q);
+    },
+    ...PHONES,
+    isOptional: true,
+    changed: () => {
+      const row = firstPicker.row();
+      if (row) firstPhones.set(row.mac, phoneTitle(row));
+      showFirst();
+    },
+  });
+
+  function showFirst() {
+    const rows = [...firstPhones].map(([mac, title]) => {
+      const drop = () => {
+        firstPhones.delete(mac);
+        showFirst();
+      };
+      return h("li", {}, title, " ", h("button", { type: "button", "aria-label": texts.notFirst(title), onclick: drop }, texts.notFirstAnyMore));
+    });
+    fill(firstList, ...rows);
+    if (firstPhones.size > 0 || input("first").disabled) input("first").value = String(firstPhones.size || "");
+    input("first").disabled = firstPhones.size > 0;
+    form.dispatchEvent(new Event("input"));
+  }
+
+  /** The list as the server reads it; it is asked once for each text. @type {{text: string, found: Promise<PhoneList>}} */
+  let asked = { text: "", found: Promise.resolve({ phones: [], problems: [] }) };
+  /** @param {string} text */
+  function listIn(text) {
+    if (text !== asked.text) {
+      const found = text.trim() ? api.post("batches/list", { text }, signal).then(({ data }) => data) : Promise.resolve({ phones: [], problems: [] });
+      asked = { text, found };
+      found.catch(() => (asked = { ...asked, text: "" }));
+    }
+    return asked.found;
+  }
+
+  /** What is sent, and the lines that are wrong: a list of phones, or filters. */
+  async function orderNow() {
     /** @type {Record<string, any>} */
-    const order = { ...rest, ...(list.length > 0 ? { macs: list } : {}) };
-    if (list.length > 0) for (const name of FILTERS) delete order[name];
-    if (order.action !== "switch") for (const name of OF_SWITCHES) delete order[name];
-    if (order.start_at) order.start_at = momentOf(order.start_at);
-    if (profile.value() && order.action === "switch") order.profile_uuid = profile.value();
-    return order;
+    const { macs, ...order } = values();
+    const { phones, problems } = await listIn(macs ?? "");
+    const isSwitch = order.action === "switch";
+    const isPaired = phones.some((one) => one.profile_uuid !== null);
+    if (phones.length + problems.length > 0) {
+      for (const name of FILTERS) delete order[name];
+      if (isPaired && isSwitch) order.items = phones.map(({ mac, profile_uuid }) => ({ mac, profile_uuid }));
+      else order.macs = phones.map(({ mac }) => mac);
+    }
+    if (!isSwitch) for (const name of OF_SWITCHES) delete order[name];
+    if (firstPhones.size > 0 && isSwitch) {
+      delete order.first;
+      order.first_macs = [...firstPhones.keys()];
+    }
+    if (order.start_at) order.start_at = momentIn(order.start_at, zone);
+    if (profile.value() && isSwitch && !order.items) order.profile_uuid = profile.value();
+    // Without a value each field has its default, but this one means never.
+    const given = Object.entries(order).filter(([name, value]) => value !== null || name === "stop_after_failures");
+    return { order: /** @type {Record<string, any>} */ (Object.fromEntries(given)), problems };
   }
 
   /** @param {Record<string, any>} order */
   async function phonesOf(order) {
-    if (order.macs) return new Set(order.macs.map((/** @type {string} */ mac) => mac.replace(/[:.-]/g, "").toLowerCase())).size;
+    const listed = order.items ?? order.macs;
+    if (listed) return listed.length;
     const filters = Object.fromEntries(FILTERS.map((name) => [name, order[name]]));
     if (!Object.values(filters).some(Boolean)) return null;
     if (filters.template) return (await api.post("batches/plan", order, signal)).data.phones;
@@ -128,37 +212,44 @@ export async function newBatchView({ element, query, signal }) {
       .map((name) => `${labelOf(name).toLowerCase()} ${order[name]}`)
       .join(", ");
 
-  /** What is wrong with the list of an order, in words. @param {Record<string, any>} order */
-  async function problemOf({ macs = [] }) {
-    const wrong = notMacs(macs);
-    if (wrong.length > 0) return texts.notMacs(wrong);
-    const unknown = await unknownOf(macs, signal);
-    return unknown.length > 0 ? texts.notInInventory(unknown) : "";
+  /** Every choice of an order in words. @param {Record<string, any>} order @returns {[string, string][]} */
+  function choicesOf(order) {
+    const isSwitch = order.action === "switch";
+    /** @param {string} name @param {string} none */
+    const number = (name, none) => (order[name] ? count(order[name]) : none);
+    /** @param {string} name */
+    const yes = (name) => (order[name] ? texts.yes : texts.no);
+    const first = order.first_macs ? [...firstPhones.values()].join(", ") : number("first", texts.allTogether);
+    /** @type {[string, string][]} */
+    const ofSwitch = [
+      [texts.profile, order.items ? texts.profileOfList : profile.text()],
+      [labelOf("first"), first],
+      ...(order.first_macs || order.first ? [/** @type {[string, string]} */ ([labelOf("first_minutes"), count(order.first_minutes ?? 10)])] : []),
+      [labelOf("undo_on_stop"), yes("undo_on_stop")],
+      [labelOf("only_changed"), yes("only_changed")],
+      [labelOf("newest"), yes("newest")],
+    ];
+    return [
+      [texts.whichPhones, order.macs || order.items ? texts.byList : texts.byFilter(filtersOf(order))],
+      [texts.startsAt, order.start_at ? texts.timeIn(wallOf(Date.parse(order.start_at), zone).slice(0, 16).replace("T", " "), zone) : texts.atOnce],
+      ...(isSwitch ? ofSwitch : []),
+      [labelOf("at_once"), number("at_once", "10")],
+      [labelOf("per_minute"), number("per_minute", texts.noLimit)],
+      [labelOf("stop_after_failures"), number("stop_after_failures", texts.neverStop)],
+      [labelOf("wait_minutes"), String(order.wait_minutes ?? 60)],
+    ];
   }
 
-  /** @param {Record<string, any>} all */
-  async function save(all) {
-    const order = orderOf(all);
-    const problem = await problemOf(order);
-    if (problem) {
-      tell(problem, true);
+  async function save() {
+    const { order, problems } = await orderNow();
+    if (problems.length > 0) {
+      tellProblems(problems);
       return null;
     }
     const number = order.only_changed && changing !== null ? changing : await phonesOf(order);
     if (number !== null) {
-      const action = texts.actions[order.action];
-      const details = h(
-        "div",
-        {},
-        facts([
-          [texts.whichPhones, order.macs ? texts.byList : texts.byFilter(filtersOf(order))],
-          ...(order.action === "switch"
-            ? [/** @type {[string, string]} */ ([texts.profile, profile.text()])]
-            : []),
-        ]),
-        h("p", {}, texts.startBatchHint),
-      );
-      const question = texts.startBatchQuestion(action, number);
+      const details = h("div", {}, facts(choicesOf(order)), h("p", {}, texts.startBatchHint));
+      const question = texts.startBatchQuestion(texts.actions[order.action], number);
       if (!(await ask(question, texts.startBatch, { details }))) return null;
     }
     return api.post("batches", order);
@@ -171,76 +262,114 @@ export async function newBatchView({ element, query, signal }) {
   form.addEventListener("input", () => {
     changing = null;
     clearTimeout(timer);
-    timer = setTimeout(() => void say(), PAUSE_MS);
+    timer = setTimeout(() => void say().catch((error) => !signal.aborted && fill(said, errorBox(error))), PAUSE_MS);
   });
   let turn = 0;
   async function say() {
     const own = (turn += 1);
-    const order = orderOf(values());
-    profile.element.hidden = order.action !== "switch";
-    const isByTemplate = Boolean(order.template);
-    const problem = await problemOf(order).catch(() => "");
-    const number = problem || isByTemplate ? null : await phonesOf(order).catch(() => null);
+    const { order, problems } = await orderNow();
+    const isSwitch = order.action === "switch";
     if (own !== turn) return;
-    if (problem) tell(problem, true);
-    else if (isByTemplate) tell(texts.templatePhones(filtersOf(order)));
-    else tell(number === null ? texts.nothingChosen : texts.chosenPhones(number));
+    profile.element.hidden = !isSwitch || Boolean(order.items);
+    for (const one of ofSwitches) one.hidden = !isSwitch;
+    if (problems.length > 0) return tellProblems(problems);
+    if (order.template) return tell(texts.templatePhones(filtersOf(order)));
+    const number = await phonesOf(order).catch(() => null);
+    if (own === turn) tell(number === null ? texts.nothingChosen : texts.chosenPhones(number));
   }
 
-  /** @param {string} text @param {boolean} [isProblem] */
-  function tell(text, isProblem = false) {
-    said.classList.toggle("problem", isProblem);
-    said.textContent = text;
+  /** @param {...import("../dom.js").Child} content */
+  function tell(...content) {
+    said.classList.remove("problem");
+    fill(said, ...content);
   }
 
-  const [action, ...others] = form.querySelectorAll(".field");
-  const phones = section(texts.whichPhones, ...others.slice(0, 5));
-  const pace = section(texts.pace, ...others.slice(5, -ROLLOUT.length));
-  action.after(profile.element, phones, pace, section(texts.rollout, ...others.slice(-ROLLOUT.length)));
+  /** @param {{line: number, message: string}[]} problems */
+  function tellProblems(problems) {
+    tell(texts.wrongLines(problems.length), h("ul", {}, ...problems.map(({ line, message }) => h("li", {}, texts.wrongLine(line, message)))));
+    said.classList.add("problem");
+  }
+
+  /** @param {string} name @param {Record<string, string | boolean>} wanted */
+  const preset = (name, wanted) =>
+    h(
+      "button",
+      {
+        type: "button",
+        onclick: () => {
+          input("start_at").value = String(wanted.start_at ?? "");
+          input("undo_on_stop").checked = Boolean(wanted.undo_on_stop);
+          if (!wanted.first) firstPhones.clear();
+          showFirst();
+          if (firstPhones.size === 0) input("first").value = String(wanted.first ?? "");
+        },
+      },
+      name,
+    );
+  const careful = { first: "3", undo_on_stop: true };
+  const presets = h(
+    "div",
+    { className: "actions wide", role: "group", "aria-label": texts.presets },
+    preset(texts.presetNow, {}),
+    preset(texts.presetNowCareful, careful),
+    preset(texts.presetTonight, { ...careful, start_at: tonight(Date.now(), zone) }),
+  );
+  const chosenFirst = h("div", {}, firstPicker.element, firstList);
+  const ofSwitches = [part("first"), chosenFirst, part("undo_on_stop"), ...["first_minutes", "only_changed", "newest"].map(part)];
+  const technical = h("details", { className: "wide" }, h("summary", {}, texts.technical), h("div", { className: "record" }, ...TECHNICAL.map(part)));
+  part("action").after(
+    profile.element,
+    section(texts.whichPhones, ...FILTERS.map(part), part("macs")),
+    section(texts.howCareful, presets, part("start_at"), part("first"), chosenFirst, part("undo_on_stop"), technical),
+  );
   const result = h("div", { "aria-live": "polite" }, h("p", { className: "quiet" }, texts.planStart));
   const foreseen = h("div", { "aria-live": "polite" });
   const plan = h("button", { type: "button", onclick: () => showPlan() }, texts.plan);
   const rehearse = h("button", { type: "button", onclick: () => showRehearsal() }, texts.rehearse);
-  const actions = /** @type {HTMLElement} */ (form.querySelector(".actions"));
+  const actions = /** @type {HTMLElement} */ (form.querySelector(":scope > .actions"));
   actions.append(plan, rehearse);
   const summary = h("div", { className: "summary" }, h("h2", {}, texts.summary), said, actions, result, foreseen);
   form.className = "beside";
   fill(form, h("div", { className: "record" }, ...form.children), summary);
-  await profile.ready;
+  await Promise.all([profile.ready, firstPicker.ready]);
   fill(element, heading(texts.newBatch, help("how-to/switch-a-floor")), form);
 
   async function showPlan() {
-    await show(result, texts.loading, async () => {
-      const { data } = await api.post("batches/plan", sent(), signal);
+    await show(result, texts.loading, async (order) => {
+      const { data } = await api.post("batches/plan", order, signal);
       const start = () => {
-        /** @type {HTMLInputElement} */ (form.querySelector("[name=only_changed]")).checked = true;
+        input("only_changed").checked = true;
         changing = data.changed;
         form.requestSubmit();
       };
       const text = texts.startChanged(data.changed);
       const button = data.changed > 0 && h("button", { type: "button", onclick: start }, text);
       const macs = [...data.groups, ...data.problems].flatMap((one) => one.macs);
-      fill(result, button, ...planned(data, await phoneNames(macs, signal)));
+      const first = data.first.map((/** @type {{mac: string}} */ one) => one.mac);
+      fill(result, button, ...planned(data, await phoneNames([...macs, ...first], signal)));
     });
   }
 
   async function showRehearsal() {
-    await show(foreseen, texts.rehearsing, async () => {
-      const { data } = await api.post("batches/rehearse", sent(), signal);
+    await show(foreseen, texts.rehearsing, async (order) => {
+      const { data } = await api.post("batches/rehearse", order, signal);
       const macs = data.first_failures.map((/** @type {{mac: string}} */ one) => one.mac);
       fill(foreseen, ...rehearsed(data, await phoneNames(macs, signal)));
     });
   }
 
-  /** The order without its empty fields. */
-  const sent = () => Object.fromEntries(Object.entries(orderOf(values())).filter(([, value]) => value !== null));
-
-  /** @param {HTMLElement} place @param {string} meanwhile @param {() => Promise<void>} work */
+  /** @param {HTMLElement} place @param {string} meanwhile
+   * @param {(order: Record<string, any>) => Promise<void>} work */
   async function show(place, meanwhile, work) {
     plan.disabled = rehearse.disabled = true;
     fill(place, h("p", {}, meanwhile));
     try {
-      await work();
+      const { order, problems } = await orderNow();
+      if (problems.length === 0) await work(order);
+      else {
+        fill(place);
+        tellProblems(problems);
+      }
     } catch (error) {
       if (!signal.aborted) fill(place, errorBox(error));
     } finally {

@@ -64,13 +64,6 @@ const MOST_NAMED = 100;
 /** @param {string} mac in any spelling */
 const digitsOf = (mac) => mac.replace(/[:.-]/g, "").toUpperCase();
 
-/** Those of a list that are not in the inventory. @param {string[]} macs @param {AbortSignal} signal */
-export async function unknownOf(macs, signal) {
-  const spelled = macs.map((mac) => digitsOf(mac).replace(/..(?!$)/g, "$&:"));
-  const names = await phoneNames(spelled, signal);
-  return [...new Set(spelled)].filter((mac) => !names.has(mac));
-}
-
 /** The names of phones by MAC address; one that is not in the inventory has none.
  * @param {string[]} macs @param {AbortSignal} [signal] @returns {Promise<Map<string, string>>} */
 export async function phoneNames(macs, signal) {

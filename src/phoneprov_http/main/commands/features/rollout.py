@@ -7,16 +7,15 @@ from typing import Any, BinaryIO
 import click
 from click.core import ParameterSource
 
-from phoneprov_adapters.files.excel import begins_as_excel, table_in
+from phoneprov_adapters.files.excel import ExcelTable, begins_as_excel
 from phoneprov_adapters.files.reading import NotText, decoded
 from phoneprov_core.features.batches.commands import CreateBatch
+from phoneprov_core.features.batches.lists import ReadPhones
 from phoneprov_core.features.batches.model import Batch, BatchAction, BatchState
 from phoneprov_core.features.batches.plan import MOST_NAMED, Plan
 from phoneprov_core.features.rehearsal.model import Expected, Rehearsal, evidence_in_words
 from phoneprov_core.features.transfer.model import RowProblem
 from phoneprov_core.kernel.commands import command_of
-from phoneprov_core.kernel.system import known_id
-from phoneprov_core.switching.devices.names import mac_in_table
 from phoneprov_http.main.commands.features.batches import (
     OPTIONS,
     detachable,
@@ -45,7 +44,7 @@ _selecting = together(
     click.option(
         "--items",
         type=click.File("rb"),
-        help="A CSV or Excel file with the columns mac and profile (name or uuid); - is stdin.",
+        help="A CSV or Excel file of mac,profile (name or uuid) or mac,username; - is stdin.",
     ),
     click.option("--template", help="Select phones that were rendered from a template."),
     click.option(
@@ -277,30 +276,37 @@ async def _batch_of(at: Acting, given: dict[str, Any]) -> CreateBatch:
 
 
 async def _items_in(at: Acting, file: BinaryIO) -> list[dict[str, str]]:
-    """The rows of a file with a phone and a profile each."""
+    """The lines of a file with a phone and a profile each."""
     try:
-        content = file.read()
-        table = table_in(content if begins_as_excel(content) else decoded(content))
+        with naming({"xlsx": "--items:"}):
+            given = ReadPhones(text=await _text_in(file.read()))
     except (NotText, OSError) as error:
         raise click.UsageError(f"--items: the file cannot be read ({error}).") from None
-    with naming({"xlsx": "--items:"}):
-        columns = set(await table.columns())
-    if not {"mac", "profile"} <= columns:
-        raise click.UsageError("--items: the file needs the columns mac and profile.")
-    uuids: dict[str, str] = {}
-    items = []
+    found = await at.container.read_phone_list()(at.actor, given)
+    if found.problems:
+        lines = [f"line {one.line}: {one.message}" for one in found.problems]
+        raise click.UsageError(f"--items, {' '.join(lines)}")
+    items = [(one.mac, one.profile_uuid) for one in found.phones if one.profile_uuid]
+    if len(items) < len(found.phones):
+        raise click.UsageError("--items: the file names no profiles; use --mac for phones alone.")
+    return [{"mac": mac, "profile_uuid": uuid} for mac, uuid in items]
+
+
+async def _text_in(content: bytes) -> str:
+    """The lines of a file; those of an Excel file at their numbers, separated by tabs."""
+    if not begins_as_excel(content):
+        return decoded(content)
+    table = ExcelTable(content)
+    columns = [one for one in ("mac", "profile", "username") if one in await table.columns()]
+    lines = ["\t".join(columns)]
     async for piece in table.pieces():
         for row in piece:
             if isinstance(row, RowProblem):
                 raise click.UsageError(f"--items, line {row.line}: {row.message}.")
-            mac, profile = mac_in_table(row.cells["mac"]), row.cells["profile"].strip()
-            if not mac or not profile:
-                text = f"--items, line {row.line} needs the MAC of a phone and a profile."
-                raise click.UsageError(text)
-            if profile not in uuids:
-                uuids[profile] = known_id(profile) or await profile_called(at, profile)
-            items.append({"mac": mac, "profile_uuid": uuids[profile]})
-    return items
+            lines += [""] * (row.line - len(lines) - 1)
+            cells = (" ".join(row.cells[one].split()).replace('"', '""') for one in columns)
+            lines.append("\t".join(f'"{cell}"' if cell else "" for cell in cells))
+    return "\n".join(lines)
 
 
 def _some(macs: tuple[str, ...], count: int) -> str:
