@@ -1,5 +1,7 @@
 """The same change to many records: chosen in a list, previewed, changed, audited."""
 
+from pathlib import Path
+
 from playwright.sync_api import expect
 
 from browser.console_rig import Console, Service, axe_finds
@@ -14,7 +16,7 @@ def choose(console: Console, *names: str) -> None:
 
 
 def test_selected_phones_are_previewed_and_changed_and_their_entries_are_one_group(
-    console: Console, service: Service
+    console: Console, service: Service, screenshots: Path
 ) -> None:
     page = console.page
     service.api("PUT", f"phones/{MACS[0]}", {"location": "Attic"})
@@ -30,7 +32,11 @@ def test_selected_phones_are_previewed_and_changed_and_their_entries_are_one_gro
     expect(table.get_by_role("row").filter(has_text=MACS[0])).to_contain_text("No change")
     expect(table.get_by_role("row").filter(has_text=MACS[1])).to_contain_text("Would be changed")
     assert service.api("GET", f"phones/{MACS[1]}")["location"] != "Attic"
-    assert axe_finds(page) == []
+    for width in (390, 1440):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert axe_finds(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), width
+        page.screenshot(path=screenshots / f"edit-preview-{width}.png", full_page=True)
     page.get_by_role("button", name="Change 1").click()
     expect(page.get_by_role("heading", name="Changed", exact=True)).to_be_visible()
     assert service.api("GET", f"phones/{MACS[1]}")["location"] == "Attic"

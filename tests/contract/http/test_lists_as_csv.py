@@ -146,6 +146,7 @@ async def test_list_as_csv_follows_the_rights_of_the_list(api: Api) -> None:
     [
         ("*/*", "application/json"),
         ("text/csv;q=0.5, application/json", "application/json"),
+        ("application/json, text/csv", "application/json"),
         ("text/csv", "text/csv"),
         ("text/*", "text/csv"),
     ],
