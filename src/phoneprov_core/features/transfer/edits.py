@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, ClassVar, Literal, cast
 
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.json import encode
@@ -88,6 +88,10 @@ class EditRequest(Command, frozen=True, kw_only=True):
     ) = UNSET
     restart: Annotated[bool, schema("Restart the active phones of the list in a batch")] = False
     dry_run: Annotated[bool, schema("Write nothing; report what would happen")] = False
+
+    JSON_SCHEMA: ClassVar[dict[str, Any]] = {
+        "examples": [{"records": [{"key": "00:1B:D4:12:34:56"}], "location": "Annex"}]
+    }
 
     @property
     def fields(self) -> dict[str, Any]:
