@@ -68,7 +68,14 @@ def test_helpdesk_finds_a_person_sets_a_pin_restarts_and_logs_out_a_desk(
     helper.open(f"#/phones/{HALL}?tab=desk")
     for name in ("Edit", "Delete", "Replace"):
         expect(page.get_by_role("button", name=name)).to_have_count(0)
+    # Guesses come from phones, which this service has none of: the count is made up.
+    lock = {"failures": 5, "wait_seconds": 30, "is_locked": False}
+    reply = {"success": True, "message": "", "data": lock, "metadata": {}}
+    page.route("**/desk/lock", lambda route: route.fulfill(json=reply), times=1)
+    page.reload()
+    expect(page.get_by_text("5 in a row, locked for 30 s.")).to_be_visible()
     page.get_by_role("button", name="Open the lock after wrong PINs").click()
+    expect(page.get_by_text("None.", exact=True)).to_be_visible()
     expect(page.locator("#notices")).to_contain_text("The lock is open.")
     page.get_by_role("button", name="Restart").click()
     page.get_by_role("dialog", name=re.compile("^Restart ")).get_by_role(
