@@ -201,6 +201,8 @@ async def test_helpdesk_lists_show_phones_in_scope_alone(office: Office) -> None
     fleet = data_of(await helper.get("/fleet"), 200)
     assert (fleet["phones"], fleet["last_outcomes"]) == (1, {"deployed": 1})
     assert [one["outcomes"] for one in fleet["days"]] == [{"deployed": 1}]
+    assert sum(fleet["locations"].values()) == 1
+    assert [fleet[name] for name in ("inactive", "in_use", "discovered")] == [None] * 3
     await office.grant([])
     assert await macs("/desks") == [HERE, AWAY]
     await office.grant(["Hamburg"])

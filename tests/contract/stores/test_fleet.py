@@ -135,8 +135,8 @@ async def test_files_are_those_of_watched_phones_with_the_deployment_in_place(
 async def test_numbers_count_active_phones_and_days(database: Database) -> None:
     await add(
         database,
-        *(a_phone(number, model="CP-7945G") for number in (1, 2, 3)),
-        a_phone(4, model="7945"),
+        *(a_phone(number, model="CP-7945G", location="Hall") for number in (1, 2, 3)),
+        a_phone(4, model="7945", location="hall"),
         a_phone(5, is_active=False),
         a_phone(6, model=None),
     )
@@ -161,6 +161,8 @@ async def test_numbers_count_active_phones_and_days(database: Database) -> None:
     assert sum(first.last_outcomes.values()) == 5
     assert first.models == {"7945": 4}
     assert first.loads == {"a": 2, "b": 1}
+    assert first.locations == {"Hall": 4, "": 1}
+    assert (first.inactive, first.in_use, first.discovered) == (1, 0, 0)
     days = {one.day: one.outcomes for one in first.days}
     assert days == {
         "2026-03-05": {"deployed": 2},

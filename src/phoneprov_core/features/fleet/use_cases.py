@@ -26,14 +26,20 @@ from phoneprov_core.features.fleet.model import (
 )
 from phoneprov_core.features.fleet.states import FleetState, PhoneStatus, status_of
 from phoneprov_core.features.serving.model import DiscoveredPhone, phone_seen
-from phoneprov_core.inventory.phones.model import Phone, bare_model, speaks_sip
+from phoneprov_core.inventory.phones.model import (
+    Phone,
+    PhoneFilters,
+    bare_model,
+    by_value,
+    speaks_sip,
+)
 from phoneprov_core.inventory.phones.use_cases import PhoneBusy
 from phoneprov_core.inventory.vendor_phones import VendorPhoneRecord
-from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor, Event, Value
+from phoneprov_core.kernel.actor import SUPERADMIN, SYSTEM_ACTOR, Actor, Event, Value
 from phoneprov_core.kernel.commands import QueryCommand, record_of, wrong
 from phoneprov_core.kernel.errors import Unavailable, require
 from phoneprov_core.kernel.fields import schema, within
-from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.store import ReadAndWrite, selected
 from phoneprov_core.kernel.system import Clock, NewId, timestamp
 from phoneprov_core.kernel.values import known_mac
 from phoneprov_core.people.access import (
@@ -65,6 +71,9 @@ class FleetDay(Struct, frozen=True):
     outcomes: Annotated[dict[str, int], schema("Number of deployments by outcome")]
 
 
+_FOR_LEVEL_0 = "null without level 0"
+
+
 class Fleet(Struct, frozen=True):
     """Active phones in numbers, and deployments by day. A value that is not known is not counted
     under ``models`` and ``loads``."""
@@ -79,6 +88,12 @@ class Fleet(Struct, frozen=True):
     drills: Annotated[
         dict[str, int], schema("Phones by result of their last drill; `none`: without one")
     ]
+    locations: Annotated[
+        dict[str, int], schema("Phones by location; those without one under an empty name")
+    ]
+    inactive: Annotated[int, schema(f"Phones that are not active; {_FOR_LEVEL_0}")] | None
+    in_use: Annotated[int, schema(f"Phones where a user is logged in; {_FOR_LEVEL_0}")] | None
+    discovered: Annotated[int, schema(f"Discovered phones; {_FOR_LEVEL_0}")] | None
     days: Annotated[tuple[FleetDay, ...], schema("Days with deployments, oldest first")]
 
 
@@ -112,7 +127,16 @@ class ViewFleet:
             places = await places_of(actor, tx.phones)
             counted = await tx.fleet.counts(places)
             days = await tx.fleet.days(since, today, places)
+            locations = await tx.phones.counts("location", active_only=True)
+            others: tuple[int, int, int] | None = None
+            if actor.holds(SUPERADMIN):
+                others = (
+                    await tx.phones.count(),
+                    await selected(tx.phones, PhoneFilters(in_use=True)).count(),
+                    await tx.discovered_phones.count(),
+                )
         phones = sum(count for *_, count in counted.recorded)
+        total, in_use, discovered = others or (None, None, None)
         states = _by(
             (state.value, count) for states, _, count in counted.observed for state in states
         )
@@ -126,6 +150,16 @@ class ViewFleet:
             models=_by((bare_model(model or ""), count) for _, model, count in counted.recorded),
             loads=_by((load or "", count) for _, load, count in counted.observed),
             drills=_by(counted.drilled.items()),
+            locations={
+                one.value or "": one.phones
+                for one in by_value(
+                    "location",
+                    {n: count for n, count in locations.items() if places is None or n in places},
+                )
+            },
+            inactive=None if total is None else max(total - phones, 0),
+            in_use=in_use,
+            discovered=discovered,
             days=tuple(FleetDay(day, dict(outcomes)) for day, outcomes in sorted(days.items())),
         )
 

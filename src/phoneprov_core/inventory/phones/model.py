@@ -1,6 +1,7 @@
 """Phones of the inventory."""
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, Literal, get_args
 
 from msgspec import UNSET, Struct, UnsetType
@@ -302,6 +303,16 @@ class PhoneSummary(Phone, frozen=True, kw_only=True):
     """A phone with what is on it and who is logged in there."""
 
     use: Annotated[PhoneUse, schema("What is on the phone, and who is logged in there")]
+
+
+def by_value(field: str, found: Mapping[str | None, int]) -> list[CountedPhones]:
+    """Numbers of phones of each value, the most first; spellings that count as the same are one."""
+    merged: dict[str, CountedPhones] = {}
+    for value, count in sorted(found.items(), key=lambda one: (-one[1], one[0] or "")):
+        key = plain_value(field, value)
+        known = merged.get(key, CountedPhones(value or None, 0))
+        merged[key] = CountedPhones(known.value, known.phones + count)
+    return sorted(merged.values(), key=lambda one: (-one.phones, one.value or ""))
 
 
 def plain_value(field: str, value: str | None) -> str:

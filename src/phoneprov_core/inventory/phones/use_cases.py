@@ -19,6 +19,7 @@ from phoneprov_core.inventory.phones.model import (
     PhoneSummary,
     PhoneUse,
     SummarySearch,
+    by_value,
     plain_value,
 )
 from phoneprov_core.inventory.vendor_phones import VendorPhone, VendorPhonesTransaction
@@ -219,13 +220,7 @@ class Phones:
         """The number of phones of each value of a field, the most first."""
         async with self.database.read() as tx:
             found = await tx.phones.counts(wanted.by, active_only=wanted.is_active)
-        merged: dict[str, CountedPhones] = {}
-        for value, count in sorted(found.items(), key=lambda one: (-one[1], one[0] or "")):
-            key = plain_value(wanted.by, value)
-            known = merged.get(key, CountedPhones(value or None, 0))
-            merged[key] = CountedPhones(known.value, known.phones + count)
-        counted = sorted(merged.values(), key=lambda one: (-one.phones, one.value or ""))
-        return page_of(counted, page)
+        return page_of(by_value(wanted.by, found), page)
 
     async def _filter(self, field: str, value: Any) -> tuple[str, Any]:
         """A filter of the store, with every spelling of a value that counts as the same."""

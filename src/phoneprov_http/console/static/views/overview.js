@@ -20,6 +20,7 @@ const OUTCOMES = ["deployed", "failed", "unknown", "interrupted"];
 /**
  * @typedef {{phones: number, states: Record<string, number>, last_outcomes: Record<string, number>,
  *   models: Record<string, number>, loads: Record<string, number>, drills: Record<string, number>,
+ *   locations: Record<string, number>, inactive: number, in_use: number, discovered: number,
  *   days: {day: string, outcomes: Record<string, number>}[]}} Numbers
  */
 
@@ -77,12 +78,9 @@ function tile(title, href, value, more = "") {
   );
 }
 
-/** @param {AbortSignal} signal @param {Numbers} fleet */
-async function numbers(signal, fleet) {
-  const [inactive, used] = await Promise.all([
-    api.count("phones", { is_active: false }, signal),
-    api.count("phones", { in_use: true }, signal),
-  ]);
+/** @param {AbortSignal} _ @param {Numbers} fleet */
+function numbers(_, fleet) {
+  const { inactive, in_use: used } = fleet;
   const { deployed = 0, none = 0 } = fleet.last_outcomes;
   const { never_seen: unseen = 0, fine = 0 } = fleet.states;
   const isWatched = unseen < fleet.phones;
@@ -101,9 +99,9 @@ async function numbers(signal, fleet) {
   ];
 }
 
-/** @param {AbortSignal} signal @param {Numbers} fleet */
-async function attention(signal, fleet) {
-  const discovered = await api.count("discovered-phones", {}, signal);
+/** @param {AbortSignal} _ @param {Numbers} fleet */
+function attention(_, fleet) {
+  const { discovered } = fleet;
   const { failed = 0, unknown = 0, interrupted = 0 } = fleet.last_outcomes;
   const outcome = (/** @type {string} */ one) => `#/phones?last_outcome=${one}&is_active=true`;
   const rows = /** @type {[number, string, string, string][]} */ ([
@@ -174,24 +172,16 @@ const models = (_, fleet) => [h("h2", {}, texts.byModel), bars(fleet.models, "mo
 /** @param {AbortSignal} _ @param {Numbers} fleet */
 const loads = (_, fleet) => [h("h2", {}, texts.byLoad), bars(fleet.loads, "q", texts.noLoads)];
 
+/** @param {AbortSignal} _ @param {Numbers} fleet */
+const places = (_, fleet) => [h("h2", {}, texts.byLocation), bars(fleet.locations, "location")];
+
 /** @param {Record<string, number>} counts @param {string} name of the filter @param {string} [empty] */
 function bars(counts, name, empty = texts.noRows) {
   const rows = Object.entries(counts)
     .toSorted(([, one], [, other]) => other - one)
     .slice(0, MOST_PLACES)
-    .map(([label, value]) => ({ label, value, href: `#${withQuery("/phones", { [name]: label, is_active: true })}` }));
+    .map(([label, value]) => ({ label: label || texts.noLocation, value, href: `#${withQuery("/phones", { [name]: label, is_active: true })}` }));
   return rows.length > 0 ? barList(rows) : h("p", { className: "quiet" }, empty);
-}
-
-/** @param {AbortSignal} signal */
-async function places(signal) {
-  const { data } = await api.get("phones/counts?by=location", signal);
-  const rows = data.slice(0, MOST_PLACES).map((/** @type {any} */ one) => ({
-    label: one.value ?? texts.noLocation,
-    href: one.value === null ? "#/phones" : `#${withQuery("/phones", { location: one.value })}`,
-    value: one.phones,
-  }));
-  return [h("h2", {}, texts.byLocation), rows.length > 0 ? barList(rows) : h("p", {}, texts.noRows)];
 }
 
 /** @param {AbortSignal} signal */
