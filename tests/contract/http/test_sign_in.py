@@ -733,7 +733,7 @@ async def test_provider_that_is_slow_ends_after_five_seconds(
     def drips(request: BaseHTTPRequestHandler) -> None:
         request.send_response(200)
         request.end_headers()
-        for _ in range(40):
+        for _ in range(400):
             request.wfile.write(b" ")
             request.wfile.flush()
             time.sleep(0.1)
@@ -741,7 +741,7 @@ async def test_provider_that_is_slow_ends_after_five_seconds(
     stub.answers["/jwks"] = drips
     started = time.monotonic()
     assert await browser.signs_in() == "provider_unavailable"
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 20
 
 
 async def test_provider_proxy_of_the_environment_is_not_used(
