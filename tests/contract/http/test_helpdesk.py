@@ -100,6 +100,10 @@ class Office:
         return await self.api.container.authenticate()(self.helper.token)
 
 
+async def table_of(caller: Caller, path: str) -> Any:
+    return await caller.ask("GET", path, headers={"Accept": "text/csv"})
+
+
 @pytest.fixture
 async def office(api: Api) -> Office:
     return await Office(api).fill()
@@ -126,6 +130,7 @@ async def test_helpdesk_replies_and_what_is_kept_of_its_acts_contain_no_planted_
         for value in names.get(variable, found):
             asked = path.removeprefix("/api/v1").replace(f"{{{variable}}}", value)
             replies.append((asked, await helper.get(asked)))
+            replies.append((f"{asked} as CSV", await table_of(helper, asked)))
         # A search is no oracle: a secret finds what a text finds that is in no record.
         if any(one["name"] == "q" for one in operations["get"].get("parameters", [])):
             for text in (SECRET, SECRET[:6], "7391"):
@@ -194,6 +199,9 @@ async def test_helpdesk_lists_show_phones_in_scope_alone(office: Office) -> None
         assert await macs(f"/phones?{query}") == [HERE], query
     for query in ("q=ada", "q=1001", f"macs={AWAY}", "location=Bonn", "sort=-username"):
         assert AWAY not in await macs(f"/phones/summaries?{query}"), query
+    for path in ("/phones/summaries", "/desks", "/deployments"):
+        table = (await table_of(helper, path)).text
+        assert (HERE in table, AWAY in table) == (True, False), path
     assert await macs("/phones/summaries?q=1001") == [HERE]
     assert await macs("/phones?q=1001") == []
     assert await macs(f"/phones/{AWAY}/deployments") == []

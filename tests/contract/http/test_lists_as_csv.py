@@ -47,6 +47,18 @@ def rows_of(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
+async def test_field_that_a_record_does_not_show_is_an_empty_cell(api: Api) -> None:
+    """A profile with a text of its own has no template and no values."""
+    ada = await api.account("ada")
+    body = {"user_uuid": ada.uuid, "name": "Ada", "cnf_xml": "<device/>"}
+    data_of(await ada.post("/phone-profiles", body), 201, metadata=False)
+
+    [row] = rows_of(await text_of(ada, "/phone-profiles"))
+
+    shown = {name.strip("()"): value for name, value in row.items()}
+    assert (shown["name"], shown["template"], shown.get("values", "")) == ("Ada", "", "")
+
+
 async def test_every_list_of_a_table_is_imported_again_without_a_change(api: Api) -> None:
     admin = await api.account("admin", level=0)
     for path, body in (

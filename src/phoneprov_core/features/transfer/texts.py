@@ -236,7 +236,7 @@ class _Column(Struct, frozen=True):
     def value(self, record: Any) -> Any:
         for field in self.path:
             record = getattr(record, field)
-        plain = to_builtins(record)
+        plain = None if record is UNSET else to_builtins(record)  # a field that is not shown
         return encode(plain).decode() if isinstance(plain, dict | list) else plain
 
 
