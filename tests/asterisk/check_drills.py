@@ -414,7 +414,7 @@ async def test_exchange_without_the_context_is_unknown_within_seconds(office: Dr
     async with office.edited("[phoneprov-drill]", "[none]"):
         began = time.monotonic()
         rows, code = await office.drilled()
-        assert time.monotonic() - began < 20
+        assert time.monotonic() - began < 60
     results = {row["result"] for mac, row in rows.items() if mac in LOCATED}
     assert (results, code) == ({"unknown"}, 1)
     assert "phoneprov-drill" in rows[SIP_BERLIN]["message"]
