@@ -36,7 +36,7 @@ def test_new_phone_leads_to_the_next_steps_and_its_label(
     dialog.get_by_label("MAC", exact=False).first.fill(new_phone)
     dialog.get_by_label("Name", exact=True).fill("Reception")
     dialog.get_by_role("button", name="Create").click()
-    steps = page.get_by_role("navigation", name="Next")
+    steps = page.get_by_role("group", name="Next")
     expect(steps.get_by_role("link", name="Switch")).to_be_visible()
     is_sound(page)
     steps.get_by_role("link", name="Label").click()
@@ -57,7 +57,7 @@ def test_import_leads_to_the_list_of_its_records(console: Console) -> None:
     page.get_by_label("CSV", exact=False).last.fill("name\nNext Hall\n")
     page.get_by_role("button", name="Dry run").click()
     page.get_by_role("button", name="Import").last.click()
-    steps = page.get_by_role("navigation", name="Next")
+    steps = page.get_by_role("group", name="Next")
     steps.get_by_role("link", name="Locations").click()
     expect(page.get_by_text("Next Hall")).to_be_visible()
 
@@ -67,7 +67,7 @@ def test_note_is_written_at_phone_and_person_and_found(console: Console, service
     [user] = [one for one in service.api("GET", "users") if one["username"] == "ada"]
     for path, place in ((f"phones/{MAC}", "phones"), (f"people/{user['uuid']}", "people")):
         console.open(f"#/{path}")
-        page.get_by_role("button", name="Edit the note").click()
+        page.get_by_role("button", name="Change the note").click()
         page.get_by_role("dialog").get_by_label("Note").fill("cabinet seventeen")
         page.get_by_role("dialog").get_by_role("button", name="Save").click()
         expect(page.get_by_text("cabinet seventeen")).to_be_visible()

@@ -64,7 +64,7 @@ export const people = {
   /** @param {number} failures @param {string} lock */
   wrongPinsSaid: (failures, lock) => (failures === 0 ? "None." : `${number.format(failures)} in a row, ${lock}.`),
   note: "Note",
-  editNote: "Edit the note",
+  editNote: "Change the note",
   noteHint: "One line. Searches find it.",
   nextSteps: "Next",
   lockOpened: "The lock is open.",

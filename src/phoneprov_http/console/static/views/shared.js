@@ -162,15 +162,15 @@ export async function noteFact(path, signal) {
         close();
       },
     }).form;
-  const edit = h("button", { className: "plain", "aria-label": texts.editNote, onclick: () => void show(texts.note, content) }, texts.edit);
+  const edit = h("button", { className: "plain", onclick: () => void show(texts.note, content) }, texts.editNote);
   return [[texts.note, h("span", {}, said, " ", edit)]];
 }
 
 /** What is usually done next. @param {...[string, string]} links address and text */
 export const nextSteps = (...links) =>
   h(
-    "nav",
-    { className: "actions", "aria-label": texts.nextSteps },
+    "div",
+    { className: "actions", role: "group", "aria-label": texts.nextSteps },
     h("strong", {}, texts.nextSteps),
     ...links.map(([href, text]) => h("a", { className: "button", href: `#${href}` }, text)),
   );
