@@ -12,7 +12,7 @@ AUDIT := $(VENV)-audit/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: --keep audit bench bench-batch bench-fleet bench-lists bench-pages bench-scale bench-phone-files bench-phone-pages bench-retention bench-rehearsals bench-rollouts bench-search bench-trail bytecode check check-console clean coverage demo dist docs faults fix fuzz-parsers help history hostile locale lock mutations pictures programs races schemathesis-long slow test test-browser test-chan-sccp test-clients test-console test-directory test-fail2ban test-asterisk test-asterisk-lines test-ftp-servers test-metrics test-nginx test-oidc test-patroni test-pgbouncer test-pythons test-tftp-clients unit weight write-docs
+.PHONY: --keep audit bench bench-batch bench-fleet bench-lists bench-pages bench-scale bench-phone-files bench-phone-pages bench-retention bench-rehearsals bench-rollouts bench-search bench-trail bytecode check check-console clean coverage demo dist docs faults fix fuzz-parsers help history hostile locale lock mutations pictures programs races schemathesis-long slow test test-browser test-chan-sccp test-clients test-console test-day test-directory test-fail2ban test-asterisk test-asterisk-lines test-ftp-servers test-metrics test-nginx test-oidc test-patroni test-pgbouncer test-pythons test-tftp-clients unit weight write-docs
 
 help:
 	@awk -F ':.*## ' '/^# Long forms/ { printf "\nLong forms, each for one subject; some take minutes or install Debian packages:\n" } \
@@ -173,6 +173,9 @@ test-console: check-console $(VENV)-browser/installed programs  ## all checks of
 	@{ command -v nginx || command -v /usr/sbin/nginx; } >/dev/null \
 	  || { apt-get update && apt-get install --yes nginx-light; }
 	$(BROWSER)/python -m pytest -q -p no:xdist tests/contract/http/test_console_modules.py tests/browser/check_docs.py tests/browser/test_console_paths.py tests/browser/console/check_*.py
+
+test-day: $(VENV)-browser/installed programs  ## the day of an operator with 400 phones and 450 people, by labels and roles, with a stopwatch
+	$(BROWSER)/python -m pytest -q -p no:xdist tests/browser/day/check_day.py
 
 check-console:  ## types of the console's modules (JSDoc); needs Node.js
 	@command -v npx >/dev/null || { echo "npx is not installed; nothing was checked" >&2; exit 1; }

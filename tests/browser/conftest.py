@@ -2,4 +2,4 @@
 
 from importlib.util import find_spec
 
-collect_ignore = [] if find_spec("playwright") else ["console"]
+collect_ignore = [] if find_spec("playwright") else ["console", "day"]
