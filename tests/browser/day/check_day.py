@@ -101,7 +101,7 @@ def test_load_reaches_the_phones_but_one_which_is_named(operator: Operator, offi
     )
     operator.press("Save").see(re.compile("Saved|saved|Revision 2|revision 2"))
     operator.go("Batches").follow("New batch").choose("Template", "office")
-    operator.fill("Stop after this percentage of failures", "")
+    operator.unfold("Technical settings").fill("Stop after this percentage of failures", "")
     operator.press("Start batch").press("Start batch", within=operator.page.get_by_role("dialog"))
     operator.see(re.compile(f"^{len(others)} of {len(macs)} done, 1 failed")).see("Desk 21")
 

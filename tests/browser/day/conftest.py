@@ -181,6 +181,11 @@ class Operator:
         self._act(choose)
         return self
 
+    def unfold(self, title: str) -> Self:
+        """Show what is folded below this title."""
+        self._act(lambda: self.page.get_by_text(title, exact=True).click())
+        return self
+
     def attach(self, label: str, name: str, kind: str, content: bytes) -> Self:
         """Choose a file for a field."""
         file: Any = {"name": name, "mimeType": kind, "buffer": content}
