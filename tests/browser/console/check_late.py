@@ -21,7 +21,8 @@ def test_double_click_on_an_action_sends_it_once(console: Console, service: Serv
     choose(page, "Extension", "3007 Twice")
     page.get_by_role("button", name="Link", exact=False).dblclick()
     expect(page.get_by_role("table", name="Extensions")).to_contain_text("3007")
-    assert [url.rpartition("/")[2] for url in sent] == ["user-extensions"]
+    changes = [url.rpartition("/")[2] for url in sent if not url.endswith("/numbers")]
+    assert changes == ["user-extensions"]
     service.api("DELETE", f"extensions/{extension['uuid']}")
 
 

@@ -12,6 +12,7 @@ from playwright.sync_api import expect
 from browser.console_rig import Console, Service, choose
 
 FIRST, SECOND = "00:1B:D4:00:00:01", "00:1B:D4:00:00:02"
+NEVER_SWITCHED = "00:1B:D4:00:00:04"
 BODY = "<device>\n  <name>{{ phone.name }}</name>\n  <vlan>{{ values.vlan }}</vlan>\n</device>\n"
 
 
@@ -277,9 +278,9 @@ def test_phone_shows_its_state_after_it_was_looked_at(
     console: Console, service: Service, screenshots: Path
 ) -> None:
     page = console.page
-    console.open(f"#/phones/{SECOND}")
+    console.open(f"#/phones/{NEVER_SWITCHED}")
     expect(page.get_by_text("Not looked at yet")).to_be_visible()
-    service.api("PUT", f"phones/{SECOND}", {"phone_ip": "127.0.1.3"})
+    service.api("PUT", f"phones/{NEVER_SWITCHED}", {"phone_ip": "127.0.1.3"})
     service.look_at_phones()
     page.reload()
     expect(
@@ -292,5 +293,5 @@ def test_phone_shows_its_state_after_it_was_looked_at(
     console.open("#/phones")
     page.get_by_label("State", exact=True).select_option(label="Another phone answers")
     expect(page.get_by_text("1 row", exact=True)).to_be_visible()
-    expect(page.get_by_role("link", name=SECOND)).to_be_visible()
-    service.api("PUT", f"phones/{SECOND}", {"phone_ip": "127.0.1.2"})
+    expect(page.get_by_role("row").filter(has_text=NEVER_SWITCHED)).to_be_visible()
+    service.api("PUT", f"phones/{NEVER_SWITCHED}", {"phone_ip": "127.0.1.4"})
