@@ -33,7 +33,13 @@ def test_profile_with_a_template_is_created_and_tried_on_a_phone(
 ) -> None:
     page = console.page
     console.go("Profiles")
-    page.get_by_role("link", name="New from a template").click()
+    page.get_by_role("link", name="New profile").click()
+    expect(page.get_by_label("Owner", exact=True)).to_have_value(service.api("GET", "me")["uuid"])
+    xml = page.get_by_role("textbox", name="Configuration")
+    expect(xml).to_be_hidden()
+    page.get_by_role("combobox", name=re.compile("^Template")).select_option(value="")
+    expect(xml).to_be_visible()
+    expect(page.get_by_role("button", name="Add a value")).to_be_hidden()
     page.get_by_role("combobox", name=re.compile("^Template")).select_option(label="floor")
     page.get_by_role("textbox", name=re.compile("^Name(?! of)")).fill("Second floor")
     page.get_by_role("button", name="Add a value").click()

@@ -4,7 +4,7 @@ import { ApiError, api, session, withQuery } from "../api.js";
 import { ago, fill, h } from "../dom.js";
 import { codeEditor } from "../elements/code.js";
 import { dataList } from "../elements/data-list.js";
-import { recordForm } from "../elements/forms.js";
+import { choices, picker, recordForm } from "../elements/forms.js";
 import { ask, auditLink, heading, help, messageOf, notice } from "../elements/parts.js";
 import { pairEditor, tabs } from "../elements/records.js";
 import { searchBar } from "../elements/search-bar.js";
@@ -12,7 +12,7 @@ import { PROFILE, SOFTWARE_TYPES, field } from "../fields.js";
 import { forgetGuards, go, guard, here, readdress } from "../navigation.js";
 import { texts } from "../texts.js";
 import { conflictBox, previewPart, revisionsPart, usesPart } from "./profile-parts.js";
-import { NUMBER, NUMBER_FILTER, peopleIn, username, withNumbers } from "./shared.js";
+import { NUMBER, NUMBER_FILTER, fullName, peopleIn, username, withNumbers } from "./shared.js";
 
 /** @typedef {import("../../types").Profile & {whose?: import("../../types").Numbered}} Row */
 /** @typedef {import("../../types").Profile} Profile */
@@ -31,7 +31,7 @@ export async function profilesView({ element, query }) {
   );
   const add = h("a", { className: "button primary", href: "#/profiles/new" }, texts.newProfile);
   element.classList.add("with-list");
-  fill(element, heading(texts.profiles, add, h("a", { className: "button", href: "#/profiles/new?template=" }, texts.fromTemplate), session.isAdmin && h("a", { className: "button", href: "#/templates" }, texts.templates), help("how-to/from-files-to-a-template")), search.element, list);
+  fill(element, heading(texts.profiles, add, session.isAdmin && h("a", { className: "button", href: "#/templates" }, texts.templates), help("how-to/from-files-to-a-template")), search.element, list);
   await list.configure({
     caption: texts.profiles,
     name: "profiles",
@@ -97,7 +97,9 @@ export async function profileView({ element, parameters: [uuid], query, signal }
     user_uuid: query.get("user") ?? session.me?.uuid,
   });
   const { profile, revision } = isNew ? { profile: fresh, revision: null } : await stored(path, signal);
-  const isTemplated = isNew ? query.has("template") : Boolean(profile.template);
+  const names = isNew || profile.template ? await templateNames(signal) : [];
+  if (isNew) profile.template = query.get("template") ?? names[0] ?? null;
+  let isTemplated = Boolean(profile.template);
   let basedOn = revision;
   const conflict = h("div", { "aria-live": "polite" });
 
@@ -109,11 +111,20 @@ export async function profileView({ element, parameters: [uuid], query, signal }
   };
   const pairs = pairEditor({ label: texts.values, hint: texts.valuesHint, values: profile.values ?? {} });
   pairs.element.addEventListener("input", changed);
-  const editor = isTemplated
-    ? { element: pairs.element, value: () => JSON.stringify(pairs.value(), null, 2), show: () => {} }
-    : codeEditor({ label: texts.configuration, value: profile.cnf_xml ?? "", changed });
+  const code = codeEditor({ label: texts.configuration, value: profile.cnf_xml ?? "", changed });
+  const editor = {
+    element: h("div", { className: "editor-place" }, pairs.element, code.element),
+    value: () => (isTemplated ? JSON.stringify(pairs.value(), null, 2) : code.value()),
+    show: code.show,
+  };
+  /** The values of a template, or a text of its own. */
+  const showEditor = () => {
+    pairs.element.hidden = !isTemplated;
+    code.element.hidden = isTemplated;
+  };
+  showEditor();
   let saved = editor.value();
-  const content = () => (isTemplated ? { values: pairs.value() } : { cnf_xml: editor.value() });
+  const content = () => (isTemplated ? { values: pairs.value() } : { cnf_xml: code.value() });
   const preview = isNew ? null : previewPart(profile, () => (editor.value() === saved ? {} : content()), signal);
 
   async function check() {
@@ -129,7 +140,16 @@ export async function profileView({ element, parameters: [uuid], query, signal }
     }
   }
 
-  const fields = isTemplated ? [await templateField(signal), ...PROFILE] : PROFILE;
+  const fields = isNew || isTemplated ? [templateField(names, !isNew), ...PROFILE] : PROFILE;
+  const owner =
+    isNew && session.isAdmin
+      ? picker({
+          label: texts.owner,
+          chosen: `users/${profile.user_uuid}`,
+          path: choices("users", "last_name"),
+          option: (one) => ({ value: one.uuid, text: `${fullName(one)}, ${one.username}` }),
+        })
+      : null;
   const { form, values } = recordForm(fields, profile, save, {
     changesOnly: !isNew,
     button: isNew ? texts.create : texts.save,
@@ -143,12 +163,13 @@ export async function profileView({ element, parameters: [uuid], query, signal }
 
   /** @param {Record<string, any>} given */
   async function save(given) {
+    if (owner && !owner.isChosen()) return null;
     const text = editor.value();
     const order = isNew || text !== saved ? { ...given, ...content() } : given;
     fill(conflict);
     try {
       const reply = isNew
-        ? await api.post("phone-profiles", { ...order, user_uuid: profile.user_uuid })
+        ? await api.post("phone-profiles", { ...order, user_uuid: owner?.value() ?? profile.user_uuid })
         : await api.put(path, { ...order, ...(basedOn === null ? {} : { revision: basedOn }) });
       saved = text;
       if (!isNew) basedOn = (await stored(path, signal)).revision;
@@ -167,7 +188,15 @@ export async function profileView({ element, parameters: [uuid], query, signal }
   }
 
   form.querySelector(".actions")?.before(conflict);
-  guard(() => form.isConnected && editor.value() !== saved);
+  const typed = () => (isNew ? code.value() !== EMPTY || Object.keys(pairs.value()).length > 0 : editor.value() !== saved);
+  guard(() => form.isConnected && typed());
+  if (owner) form.querySelector(".field")?.before(owner.element);
+  if (isNew) {
+    form.addEventListener("input", () => {
+      isTemplated = Boolean(values().template);
+      showEditor();
+    });
+  }
   if (preview) form.append(preview.element);
   const edited = h("div", { className: "profile" }, form, editor.element, preview?.result);
   const actions = isNew
@@ -179,6 +208,7 @@ export async function profileView({ element, parameters: [uuid], query, signal }
       ];
   await preview?.ready;
   element.classList.add("wide");
+  await owner?.ready;
   fill(
     element,
     heading(isNew ? texts.newProfile : profile.name, ...actions, !isNew && auditLink(uuid), help(isTemplated ? "reference/templates" : "explanation/switch")),
@@ -201,14 +231,21 @@ export async function profileView({ element, parameters: [uuid], query, signal }
 /** What is compared of a profile. @param {Profile} profile */
 const textOf = ({ cnf_xml, values }) => cnf_xml ?? JSON.stringify(values, null, 2);
 
-/** The names of templates as choices; others than level 0 know the name.
- * @param {AbortSignal} signal @returns {Promise<import("../fields.js").Field>} */
-async function templateField(signal) {
-  if (!session.isAdmin) return field("template", { isRequired: true });
+/** The names of templates; others than level 0 know the name. @param {AbortSignal} signal @returns {Promise<string[]>} */
+async function templateNames(signal) {
+  if (!session.isAdmin) return [];
   const all = await api.all("configuration-templates", {}, signal);
-  const names = [...new Set(all.map(({ name }) => name))];
-  return field("template", { isRequired: true, choices: names.map((one) => [one, one]) });
+  return [...new Set(all.map(({ name }) => name))];
 }
+
+/** @param {string[]} names @param {boolean} isRequired @returns {import("../fields.js").Field} */
+const templateField = (names, isRequired) =>
+  field("template", {
+    isRequired,
+    empty: texts.ownText,
+    hint: isRequired ? "" : texts.ownTextHint,
+    ...(session.isAdmin ? { choices: names.map((one) => /** @type {[string, string]} */ ([one, one])) } : {}),
+  });
 
 /** A problem of the body as a finding: the message of the server names the line and the column.
  * @param {{field: string, message: string}} problem
