@@ -52,6 +52,7 @@ IN_WORDS = {
     "phone_ip": st.sampled_from(["10.20.30.40", "2001:db8::7", "::ffff:10.0.0.1"]),
     "ip": st.sampled_from(["10.20.30.41", "fd00::1"]),
     "timezone": st.sampled_from(["UTC", "Europe/Paris", "America/Argentina/Ushuaia"]),
+    "ends_at": st.sampled_from(["06:00 UTC", "23:59 Europe/Paris"]),
     "password": st.sampled_from(
         ["a password of the tests", "\u00e9\u00e8" * 100, "blue Elephants 9"]
     ),
