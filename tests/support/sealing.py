@@ -13,6 +13,7 @@ from phoneprov_adapters.sql.engines.choice import OwnDatabase, database_at
 from phoneprov_adapters.sql.engines.transaction import SqlTransaction
 from phoneprov_adapters.sql.maintenance.key_rotation import KeyRotation
 from phoneprov_core.features.serving.model import ServedFile
+from phoneprov_core.features.templates.model import TemplateText
 from phoneprov_core.inventory.profiles.model import Revision
 from phoneprov_core.switching.deployments.model import Deployment
 from phoneprov_core.switching.deployments.texts import Rendered
@@ -86,13 +87,15 @@ async def put_secrets(tx: SqlTransaction, number: int, word: str) -> None:
     profile = a_profile(number, OWNER)
     deployment = a_deployment(number, a_mac(number), sha256=_hash(number, word))
     await _put(tx.extensions, extension)
-    await _put(tx.templates, a_template(number, body=f"template {word} {number}"))
+    template = a_template(number, body=f"template {word} {number}")
+    await _put(tx.templates, template)
     await _put(tx.profiles, profile)
     await _put(tx.deployments, deployment)
     await tx.served_files.put(_served(number, word))
     if await tx.revisions.find(profile.uuid, 1) is None:  # it never changes
         await tx.revisions.add(_revision(number, profile.uuid), _kept(number))
         await tx.renderings.keep(_rendered(number), Rendered(_kept(number)), ())
+        await tx.template_texts.add(_text(number, template.uuid))
 
 
 async def _put(store: _Store[E], record: E) -> None:
@@ -123,6 +126,19 @@ def _revision(number: int, profile_uuid: str) -> Revision:
     )
 
 
+def _text(number: int, template_uuid: str) -> TemplateText:
+    body = _kept(number)
+    return TemplateText(
+        uuid=identifier(number),
+        template_uuid=template_uuid,
+        number=1,
+        size=len(body),
+        created_at=moment(number),
+        created_by=OWNER,
+        body=body,
+    )
+
+
 def _rendered(number: int) -> Deployment:
     """A deployment whose text was rendered, and never changes."""
     sha256 = hashlib.sha256(_kept(number).encode()).hexdigest()
@@ -146,6 +162,7 @@ async def secrets_of(tx: SqlTransaction, number: int) -> tuple[str | None, ...]:
     rendered = await tx.renderings.of(_rendered(number))
     content = await tx.revisions.content(identifier(number))
     revision = content.text if content else None
+    text = await tx.template_texts.find_text(template.uuid, 1)
     return (
         extension.password,
         extension.voicemail_passcode,
@@ -154,6 +171,7 @@ async def secrets_of(tx: SqlTransaction, number: int) -> tuple[str | None, ...]:
         revision,
         template.body,
         rendered.text if rendered else None,
+        text.body if text else None,
     )
 
 
@@ -166,6 +184,7 @@ def expected(number: int, word: str = "before") -> tuple[str, ...]:
         f"served {word} {number}",
         _kept(number),
         f"template {word} {number}",
+        _kept(number),
         _kept(number),
     )
 

@@ -45,7 +45,7 @@ _COMMANDS = {
     "rollout": ("features.rollout", "rollout"),
     "template": ("features.templates", "template"),
     "profile": ("inventory.profile", "profile"),
-    "lint": ("inventory.profile", "lint"),
+    "lint": ("inventory.lint", "lint"),
     "import": ("features.transfer", "import_"),
     "sync": ("features.sync", "sync"),
     "join": ("features.joining", "join"),

@@ -78,7 +78,7 @@ class NumbersOf(Command, frozen=True, kw_only=True):
 
     of: Annotated[Kind, schema("Kind of the records")]
     ids: Annotated[
-        tuple[Annotated[str, schema(maxLength=64)], ...],
+        tuple[Annotated[str, schema(maxLength=255)], ...],
         Check(values.each(values.text, most=MOST_RECORDS)),
         schema(
             "UUIDs of the records; MAC addresses of phones",

@@ -21,7 +21,7 @@ from phoneprov_core.inventory.configuration.well_formed import LARGEST, device_x
 from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.kernel.system import known_id
 from phoneprov_http.main.commands.features.transfer import written
-from phoneprov_http.main.commands.inventory.profile import line_of
+from phoneprov_http.main.commands.inventory.lint import line_of
 from phoneprov_http.main.commands.local_access import (
     Acting,
     as_operator,
