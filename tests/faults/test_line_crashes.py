@@ -38,7 +38,6 @@ from phoneprov_core.inventory.profiles.model import CreateProfile
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.people.vendor_users import CreatePin
 from phoneprov_core.switching.devices.names import device_name
-from phoneprov_http.main.server.asgi import http_settings
 from support.phone_browser import PhoneBrowser
 from support.postgres import new_database
 from support.records import (
@@ -240,7 +239,7 @@ class Building:
 
     async def _world(self, office: Office, case: Case) -> World:
         container = office.container
-        with shared_app(container.use_cases(), http_settings(container.settings())) as app:
+        with shared_app(container.use_cases(), container.settings()) as app:
             transport = httpx.ASGITransport(app=app)  # type: ignore[arg-type]
             async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
                 return (

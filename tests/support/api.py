@@ -14,7 +14,6 @@ from phoneprov_adapters.security.argon2 import Argon2Hasher
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_core.people.access import Assignment
-from phoneprov_http.main.server.asgi import http_settings
 from support.keys import NEW_KEY, argon2_parameters
 from support.records import a_permission, a_user, identifier, moment
 from support.shared_app import shared_app
@@ -102,7 +101,7 @@ async def opened_api(
     try:
         async with DATABASES[database_kind](folder) as database:
             container.database.override(providers.Object(database))
-            with shared_app(container.use_cases(), http_settings(settings)) as app:
+            with shared_app(container.use_cases(), settings) as app:
                 transport = httpx.ASGITransport(app=app)  # type: ignore[arg-type]
                 async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
                     yield Api(client, database, container)

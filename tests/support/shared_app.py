@@ -2,13 +2,18 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any, cast
 
 from litestar.types import ASGIApp
+from msgspec.structs import replace
 
+from phoneprov_adapters.composition.settings import Settings
 from phoneprov_core.application import UseCases
 from phoneprov_core.people.access import SharedWrite
 from phoneprov_http.app import HttpSettings, create_app
+from phoneprov_http.main.server.asgi import http_settings
+from phoneprov_http.phone.language import Languages
 
 
 class _Current:
@@ -49,16 +54,21 @@ async def _ready() -> str | None:
     return None
 
 
+_shipped = cache(Languages)
+
+
 @contextmanager
-def shared_app(use_cases: UseCases, settings: HttpSettings) -> Iterator[ASGIApp]:
+def shared_app(use_cases: UseCases, settings: Settings) -> Iterator[ASGIApp]:
     """The application over these use cases. One block at a time uses it."""
-    rule = use_cases.shared_write
-    idle = _idle.setdefault((settings, rule), [])
+    rule, served = use_cases.shared_write, http_settings(settings)
+    if settings.locale_dir is None:  # settings of two tests are equal only with the same catalogs
+        served = replace(served, languages=_shipped(None, settings.language))
+    idle = _idle.setdefault((served, rule), [])
     if idle:
         app, current = idle.pop()
     else:
         current = _Current(rule)
-        app = create_app(cast(UseCases, current), settings, ready=_ready)
+        app = create_app(cast(UseCases, current), served, ready=_ready)
     current.now = use_cases
     try:
         yield app

@@ -2,9 +2,11 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
+from litestar.types import ASGIApp
 
 from phoneprov_adapters.composition.lifecycle import readiness
 from phoneprov_adapters.security.box import SecretBox
@@ -86,3 +88,20 @@ async def test_read_only_postgres_is_not_ready() -> None:
             await database.require_writable()
         await database.require_writable()  # on another connection
         await database.close()
+
+
+async def test_tests_with_the_same_settings_share_one_application(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    created: list[ASGIApp] = []
+
+    def noted(*arguments: Any, **named: Any) -> ASGIApp:
+        created.append(create_app(*arguments, **named))
+        return created[-1]
+
+    monkeypatch.setattr("support.shared_app.create_app", noted)
+    for name in ("one", "other"):
+        async with opened_api(tmp_path / name, PHONEPROV_BODY_MAX="54321"):
+            pass
+
+    assert len(created) == 1
