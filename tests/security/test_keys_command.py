@@ -68,8 +68,8 @@ def test_rotate_prints_the_count_and_the_status(deployment: Deployment) -> None:
 
     uses = (
         "2 configuration_templates.body, 2 deployments.sha256, 2 extensions.password, "
-        "2 extensions.voicemail_passcode, 2 served_files.content, 2 profile_revisions.sha256, "
-        "2 profile_revisions.cnf_xml, 2 renderings.content"
+        "2 extensions.voicemail_passcode, 2 served_files.content, 2 template_texts.body, "
+        "2 profile_revisions.sha256, 2 profile_revisions.cnf_xml, 2 renderings.content"
     )
     assert (before.exit_code, before.stderr) == (1, "")
     assert before.stdout.splitlines() == [
@@ -78,7 +78,7 @@ def test_rotate_prints_the_count_and_the_status(deployment: Deployment) -> None:
     ]
     assert (rotated.exit_code, rotated.stderr) == (0, "")
     assert rotated.stdout.splitlines() == [
-        f"16 secret(s) were encrypted with the key {NEW}.",
+        f"18 secret(s) were encrypted with the key {NEW}.",
         f"{NEW} (the first): {uses}",
         f"{OLD} (older): nothing needs it",
     ]
@@ -225,7 +225,7 @@ def test_rotate_names_an_altered_secret_and_rotates_the_others(deployment: Deplo
     rotated = deployment.run("keys", "rotate", keys=f"{NEW_KEY},{OLD_KEY}")
 
     assert rotated.exit_code == 1
-    assert rotated.stdout.startswith("7 secret(s) were encrypted")
+    assert rotated.stdout.startswith("8 secret(s) were encrypted")
     (line,) = rotated.stderr.splitlines()
     assert "deployments|sha256|00000000-0000-4000-8000-000000000001" in line
 
@@ -258,5 +258,5 @@ def test_rotate_progress_is_shown_on_a_terminal_only(tmp_path: Path) -> None:
 
     assert code == 0
     assert b"Encrypting" in terminal
-    assert b"24/24" in terminal
+    assert b"27/27" in terminal
     assert b"Encrypting" not in output
