@@ -49,7 +49,7 @@ class Phones:
                 host=f"127.0.1.{number}",
                 mac=f"00:1B:D4:00:00:{number:02X}",
                 ftp_password="secret",
-                away_seconds=0.3,
+                away_seconds=1.0,
             )
             for number in range(1, count + 1)
         ]
