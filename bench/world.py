@@ -265,5 +265,5 @@ def _people(first: int, end: int) -> Iterator[tuple[Any, ...]]:
             *(person(number), "Ada", "Lovelace", name, email, "+44 20 7946 0000", "en"),
             *("London", "GB", "Europe/London", True, None, "192.0.2.1", None, moment),
             *(moment, moment, None, "192.0.2.1", "192.0.2.1", caseless(name), caseless(email)),
-            f"ada lovelace {name} {email}",
+            *(None, "", f"ada lovelace {name} {email}"),
         )

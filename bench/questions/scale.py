@@ -84,7 +84,7 @@ def _phones(count: int, turns: int) -> Iterator[Row]:
         )  # fmt: skip
         yield {
             **msgspec.structs.asdict(phone), "search": PHONE_FIELDS.text(phone),
-            "last_outcome": "deployed", "last_number": turns,
+            "last_outcome": "deployed", "last_number": turns, "noted": "",
         }  # fmt: skip
 
 
