@@ -38,8 +38,9 @@ _USER = f"SELECT {_COLUMNS} FROM users WHERE uuid = $1"
 _USERS = f"SELECT {_COLUMNS} FROM users ORDER BY created_at, uuid"
 _PHONE_FIELDS = Phone.__struct_fields__
 _ADD_PHONE = (
-    f"INSERT INTO phones ({', '.join(_PHONE_FIELDS)}, search)"
-    f" VALUES ({', '.join(f'${place}' for place in range(1, len(_PHONE_FIELDS) + 2))})"
+    f"INSERT INTO phones ({', '.join(_PHONE_FIELDS)}, search, address_confirmed,"
+    f" adopted_with_pin) VALUES"
+    f" ({', '.join(f'${place}' for place in range(1, len(_PHONE_FIELDS) + 2))}, FALSE, FALSE)"
 )
 _ADD_ENTRY = (
     "INSERT INTO audit (uuid, at, actor_uuid, action, resource, resource_id, changes)"

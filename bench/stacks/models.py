@@ -90,6 +90,8 @@ class Phone(Base):
     is_active: Mapped[bool]
     created_at: Mapped[str]
     updated_at: Mapped[str]
+    address_confirmed: Mapped[bool] = mapped_column(default=False)
+    adopted_with_pin: Mapped[bool] = mapped_column(default=False)
     search: Mapped[str]
 
 
