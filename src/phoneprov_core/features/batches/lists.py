@@ -11,10 +11,12 @@ from msgspec import Struct
 
 from phoneprov_core.features.batches.commands import MOST_MACS
 from phoneprov_core.features.batches.ports import BatchesTransaction
+from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.inventory.profiles.model import ProfileRecord
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command, wrong
 from phoneprov_core.kernel.fields import StoredMac, Uuid, schema
+from phoneprov_core.kernel.search import Search
 from phoneprov_core.kernel.store import ReadAndWrite
 from phoneprov_core.kernel.system import known_id
 from phoneprov_core.people.access import require_superadmin
@@ -146,15 +148,17 @@ class _Reading:
         self, tx: ListsTransaction, kinds: tuple[str, ...], rows: list[_Row | LineProblem]
     ) -> None:
         self._tx, self._kinds, self._rows = tx, kinds, rows
-        self._phones: dict[str, ListedPhone] = {}
+        self._listed: dict[str, ListedPhone] = {}
+        self._phones: dict[str, Phone] = {}
         self._named: defaultdict[str, list[ProfileRecord]] = defaultdict(list)
         self._owned: defaultdict[str, list[ProfileRecord]] = defaultdict(list)
 
     async def result(self) -> PhoneList:
         """What the list holds."""
         rows = [one for one in self._rows if isinstance(one, _Row)]
-        macs = [mac for row in rows if (mac := mac_in_table(row.mac))]
-        unknown = set(await self._tx.phones.unknown(macs))
+        macs = {mac for row in rows if (mac := mac_in_table(row.mac))}
+        phones = self._tx.phones.matching(Search(filters=(("mac", tuple(sorted(macs))),)))
+        self._phones = {one.mac: one for one in await phones.rows(MOST_MACS)}
         with_names = any(row.name for row in rows)
         if with_names:
             await self._read_profiles()
@@ -164,10 +168,10 @@ class _Reading:
                 problems.append(row)
                 continue
             try:
-                await self._read(row, unknown, with_names=with_names)
+                await self._read(row, with_names=with_names)
             except _Wrong as why:
                 problems.append(LineProblem(row.line, str(why)))
-        return PhoneList(tuple(self._phones.values()), tuple(problems))
+        return PhoneList(tuple(self._listed.values()), tuple(problems))
 
     async def _read_profiles(self) -> None:
         last = None
@@ -178,37 +182,38 @@ class _Reading:
                 self._named[profile.uuid].append(profile)
                 self._owned[profile.user_uuid].append(profile)
 
-    async def _read(self, row: _Row, unknown: set[str], *, with_names: bool) -> None:
+    async def _read(self, row: _Row, *, with_names: bool) -> None:
         mac = mac_in_table(row.mac)
         if not mac:
             raise _Wrong(f"{row.mac or 'An empty cell'} is not the MAC address of a phone.")
-        if mac in unknown:
+        phone = self._phones.get(mac)
+        if phone is None:
             raise _Wrong(f"There is no phone {mac} in the inventory.")
         if with_names and not row.name:
             raise _Wrong(f"{mac} has no profile; other lines have one.")
-        uuid = await self._profile(mac, row.name) if with_names else None
-        before = self._phones.setdefault(mac, ListedPhone(row.line, mac, uuid))
+        uuid = await self._profile(phone, row.name) if with_names else None
+        before = self._listed.setdefault(mac, ListedPhone(row.line, mac, uuid))
         if before.profile_uuid != uuid:
             raise _Wrong(f"{mac} has another profile in line {before.line}.")
 
-    async def _profile(self, mac: str, name: str) -> str:
+    async def _profile(self, phone: Phone, name: str) -> str:
         called = self._named[name] or self._named[known_id(name)]
-        of_kind = {"profile": called, "username": await self._of_user(mac, name)}
+        owned = await self._of_user(phone, name) if "username" in self._kinds else None
+        of_kind = {"profile": called, "username": owned}
         found = {one.uuid: one for kind in self._kinds for one in of_kind[kind] or ()}
         if len(found) == 1:
             return next(iter(found))
         if found:
             some = ", ".join(f"{one.name} ({one.uuid})" for one in [*found.values()][:_NAMED])
             raise _Wrong(f"{name} stands for {len(found)} profiles: {some}. Name one by its UUID.")
-        if "username" in self._kinds and of_kind["username"] is not None:
-            raise _Wrong(f"{name} has no profile that fits {mac}.")
+        if owned is not None:
+            raise _Wrong(f"{name} has no profile that fits {phone.mac}.")
         words = {"profile": "profile", "username": "account"}
         raise _Wrong(f"There is no {' and no '.join(words[one] for one in self._kinds)} {name}.")
 
-    async def _of_user(self, mac: str, name: str) -> list[ProfileRecord] | None:
+    async def _of_user(self, phone: Phone, name: str) -> list[ProfileRecord] | None:
         """The profiles of an account that fit a phone; None without such an account."""
         user = await self._tx.users.by_username(name)
-        phone = await self._tx.phones.find(mac)
-        if user is None or phone is None:
+        if user is None:
             return None
         return [one for one in self._owned[user.uuid] if one.objection_to(phone) is None]
