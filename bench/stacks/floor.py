@@ -38,9 +38,8 @@ _USER = f"SELECT {_COLUMNS} FROM users WHERE uuid = $1"
 _USERS = f"SELECT {_COLUMNS} FROM users ORDER BY created_at, uuid"
 _PHONE_FIELDS = Phone.__struct_fields__
 _ADD_PHONE = (
-    f"INSERT INTO phones ({', '.join(_PHONE_FIELDS)}, search, address_confirmed,"
-    f" adopted_with_pin) VALUES"
-    f" ({', '.join(f'${place}' for place in range(1, len(_PHONE_FIELDS) + 2))}, FALSE, FALSE)"
+    f"INSERT INTO phones ({', '.join(_PHONE_FIELDS)}, search)"
+    f" VALUES ({', '.join(f'${place}' for place in range(1, len(_PHONE_FIELDS) + 2))})"
 )
 _ADD_ENTRY = (
     "INSERT INTO audit (uuid, at, actor_uuid, action, resource, resource_id, changes)"
@@ -149,6 +148,8 @@ async def _create_phone(token: str, sent: bytes) -> bytes:
     given: dict[str, Any] = {
         **dict.fromkeys(_PHONE_FIELDS),
         "is_active": True,
+        "address_confirmed": False,
+        "adopted_with_pin": False,
         **fields,
         "created_at": moment,
         "updated_at": moment,
