@@ -11,8 +11,9 @@ from phoneprov_adapters.ftp.settings import FtpSettings
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.phone.http import PhoneWeb, PhoneWebSettings
 from phoneprov_adapters.phone.watch import RealReachability, WebWatch
-from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
+from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_core.kernel.errors import Conflict
+from phoneprov_core.kernel.values import PRIVATE_RANGES
 from phoneprov_core.switching.devices.ports import Upload
 from phoneprov_core.switching.devices.restart import CLEAR_SERVICES
 from support.phone_records import a_phone

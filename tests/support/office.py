@@ -21,7 +21,7 @@ from phoneprov_adapters.memory.system import (
     await_directly,
 )
 from phoneprov_adapters.rendering.renderer import JinjaRenderer
-from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
+from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_adapters.security.box import KeyedTokens
 from phoneprov_core.features.batches.model import Batch
 from phoneprov_core.features.batches.run import RunBatches
@@ -42,6 +42,7 @@ from phoneprov_core.inventory.vendor_phones import VendorPhones
 from phoneprov_core.kernel.actor import Actor, LevelRule
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.kernel.system import millis, timestamp
+from phoneprov_core.kernel.values import PRIVATE_RANGES
 from phoneprov_core.people.access import Assignment, Permission, SharedWrite
 from phoneprov_core.people.api_tokens import ApiTokens, TokenSecrets
 from phoneprov_core.people.audit import Audit

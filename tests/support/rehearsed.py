@@ -14,7 +14,7 @@ from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.lifecycle import create_database, prepare, running
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.memory.devices import MemoryUploader
-from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
+from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_core.features.batches.commands import CreateBatch
 from phoneprov_core.features.batches.model import Batch
 from phoneprov_core.features.fleet.states import PhoneCheck, after_look
@@ -25,6 +25,7 @@ from phoneprov_core.inventory.profiles.model import CreateProfile
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut, require
 from phoneprov_core.kernel.system import timestamp
+from phoneprov_core.kernel.values import PRIVATE_RANGES
 from phoneprov_core.people.users.model import Registration
 from phoneprov_core.switching.deployments.observation import DeviceInformation, PhoneInformation
 from phoneprov_core.switching.devices.execute import require_phone

@@ -7,8 +7,9 @@ from typing import Any
 import httpx
 
 from phoneprov_adapters.memory.devices import MemoryManager, MemoryPhone, MemoryUploader
-from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
+from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_core.kernel.errors import PhoneprovError
+from phoneprov_core.kernel.values import PRIVATE_RANGES
 from phoneprov_core.switching.devices.ports import (
     KeyPress,
     ManagerAction,

@@ -16,13 +16,14 @@ from phoneprov_adapters.composition.forms import Form, Network, member, number, 
 from phoneprov_adapters.composition.plugins import PHONE_DRIVERS, UPLOADERS
 from phoneprov_adapters.ftp.settings import TOTAL_SECONDS, Tls
 from phoneprov_adapters.phone.http import Scheme
-from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
+from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_adapters.runtime.tasks import processors
 from phoneprov_core.features.desks.model import Elsewhere
 from phoneprov_core.features.identities.model import Passwords
 from phoneprov_core.inventory.configuration.well_formed import LARGEST
 from phoneprov_core.inventory.profiles.use_cases import MOST_PROFILES, MOST_REVISIONS
 from phoneprov_core.kernel.actor import LevelRule
+from phoneprov_core.kernel.values import PRIVATE_RANGES
 from phoneprov_core.people.access import SharedWrite
 from phoneprov_core.people.auth.throttle import GUESSES_PER_ADDRESS
 from phoneprov_core.people.directory.use_cases import MOST_CONTACTS

@@ -13,9 +13,10 @@ from collections.abc import (
 )
 from contextlib import asynccontextmanager
 
-from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
+from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut
+from phoneprov_core.kernel.values import PRIVATE_RANGES
 from phoneprov_core.switching.deployments.observation import (
     DeviceInformation,
     PhoneInformation,

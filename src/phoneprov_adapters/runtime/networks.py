@@ -50,8 +50,6 @@ async def connected(
     return await asyncio.open_connection(last, port, **options)
 
 
-PRIVATE_RANGES = "10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,fc00::/7"
-
 _NEVER = tuple(
     ipaddress.ip_network(text)
     for text in (

@@ -235,6 +235,8 @@ _NO_SEPARATORS = str.maketrans("", "", ":-.")
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+PRIVATE_RANGES = "10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,fc00::/7"
+"""The networks that no router of the internet knows."""
 
 
 def mac(value: str) -> str:

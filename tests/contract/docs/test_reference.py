@@ -30,8 +30,9 @@ from phoneprov_adapters.memory.system import (
     PlainHasher,
     await_directly,
 )
-from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
+from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_adapters.sql.stores.people import audit
+from phoneprov_core.kernel.values import PRIVATE_RANGES
 from phoneprov_core.switching.deployments.confirm import Watch
 from support.api import PASSWORD, Api, opened_api
 

@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from phoneprov_adapters.ftp.settings import FtpSettings
 from phoneprov_adapters.ftp.uploader import FtpUploader
-from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
+from phoneprov_adapters.runtime.networks import PhoneNetworks
+from phoneprov_core.kernel.values import PRIVATE_RANGES
 from phoneprov_core.switching.devices.ports import Upload
 from support.ftp_servers import PASSWORD, USER, FTPHandler, pyftpdlib_server
 

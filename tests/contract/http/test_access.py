@@ -13,7 +13,8 @@ import pytest_asyncio
 
 from phoneprov_adapters.memory.devices import MemoryManager, MemoryPhone, MemoryUploader
 from phoneprov_adapters.memory.system import PlainHasher
-from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
+from phoneprov_adapters.runtime.networks import PhoneNetworks
+from phoneprov_core.kernel.values import PRIVATE_RANGES
 from phoneprov_core.people.audit import AuditEntry, WantedEntries
 from phoneprov_http.app import HttpSettings, litestar_app
 from support.access_rig import HELPDESK_TOKEN, HELPDESKS, KNOWN, UNKNOWN, Rig

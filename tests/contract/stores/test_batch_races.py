@@ -6,7 +6,7 @@ from collections import Counter
 from phoneprov_adapters.memory.devices import MemoryManager, MemoryPhone, MemoryUploader
 from phoneprov_adapters.memory.system import MemoryBackground, await_directly
 from phoneprov_adapters.rendering.renderer import JinjaRenderer
-from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
+from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_adapters.runtime.tasks import random_id, system_clock
 from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_core.features.batches.commands import CreateBatch
@@ -20,6 +20,7 @@ from phoneprov_core.features.templates.recipes import Rendering
 from phoneprov_core.inventory.profiles.model import CreateProfile
 from phoneprov_core.inventory.profiles.use_cases import Profiles
 from phoneprov_core.kernel.actor import LevelRule, system_actor
+from phoneprov_core.kernel.values import PRIVATE_RANGES
 from phoneprov_core.switching.deployments.confirm import Confirm, Watch
 from phoneprov_core.switching.deployments.deploy import Deploy
 from phoneprov_core.switching.deployments.model import DeploymentFilter

@@ -5,8 +5,9 @@ import ipaddress
 import pytest
 from hypothesis import given, strategies as st
 
-from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
+from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_core.kernel.errors import Conflict
+from phoneprov_core.kernel.values import PRIVATE_RANGES
 
 DEFAULT = PhoneNetworks.parse(PRIVATE_RANGES)
 EVERYTHING = PhoneNetworks.parse("0.0.0.0/0,::/0")

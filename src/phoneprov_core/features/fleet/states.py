@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from enum import Enum
-from ipaddress import ip_address, ip_network
+from ipaddress import ip_network
 from typing import Annotated
 
 from msgspec import Struct
@@ -12,6 +12,7 @@ from phoneprov_core.inventory.phones.model import SEEN_AT, Phone, bare_model
 from phoneprov_core.kernel.commands import record_of
 from phoneprov_core.kernel.fields import StoredMac, schema
 from phoneprov_core.kernel.system import Timestamp
+from phoneprov_core.kernel.values import PRIVATE_RANGES, address_of
 from phoneprov_core.switching.deployments.observation import DeviceInformation, FileState
 from phoneprov_core.switching.devices.names import states_load
 
@@ -301,10 +302,7 @@ def status_of(
     )
 
 
-_PRIVATE = [
-    ip_network(one)
-    for one in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "127.0.0.0/8", "fc00::/7", "::1")
-]
+_PRIVATE = [ip_network(one) for one in (*PRIVATE_RANGES.split(","), "127.0.0.0/8", "::1")]
 
 
 def _web_page(phone: Phone, seen: SeenPhone) -> str | None:
@@ -312,11 +310,8 @@ def _web_page(phone: Phone, seen: SeenPhone) -> str | None:
     something else answered."""
     if phone.login_ip is None or not seen.is_own or seen.is_other:
         return None
-    try:
-        address = ip_address(phone.login_ip)
-    except ValueError:
-        return None
-    if not any(address in network for network in _PRIVATE):
+    address = address_of(phone.login_ip)
+    if address is None or not any(address in network for network in _PRIVATE):
         return None
     return f"http://[{address}]/" if address.version == 6 else f"http://{address}/"
 

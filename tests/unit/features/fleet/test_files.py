@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.devices import MemoryUploader
 from phoneprov_adapters.memory.system import FixedClock
-from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
+from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_core.features.fleet import files as module
 from phoneprov_core.features.fleet.files import (
     ROUNDS,
@@ -25,6 +25,7 @@ from phoneprov_core.features.fleet.files import (
 from phoneprov_core.features.fleet.states import FleetState, SeenPhone, WatchedFile, after_file
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.kernel.system import millis, timestamp
+from phoneprov_core.kernel.values import PRIVATE_RANGES
 from phoneprov_core.switching.deployments.model import Outcome
 from phoneprov_core.switching.deployments.observation import FileState, ServerFile
 from phoneprov_core.switching.devices.ports import ConfigUploader, FilesOnServer, Upload, Uploaded

@@ -14,12 +14,13 @@ import pytest
 from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.devices import MemoryUploader
 from phoneprov_adapters.memory.system import FixedClock
-from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
+from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_core.features.fleet import watch
 from phoneprov_core.features.fleet.files import CompareFiles
 from phoneprov_core.features.fleet.watch import Registered, WatchFleet
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.kernel.system import millis
+from phoneprov_core.kernel.values import PRIVATE_RANGES
 from phoneprov_core.switching.deployments.model import Outcome
 from phoneprov_core.switching.deployments.observation import DeviceInformation
 from phoneprov_core.switching.devices.ports import FilesOnServer

@@ -5,9 +5,10 @@ import dataclasses
 import pytest
 
 from phoneprov_adapters.memory.devices import MemoryUploader
-from phoneprov_adapters.runtime.networks import PRIVATE_RANGES, PhoneNetworks
+from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_core.inventory.profiles.model import Switched
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError, Refused, TimedOut
+from phoneprov_core.kernel.values import PRIVATE_RANGES
 from phoneprov_core.switching.deployments.model import Outcome, StepName
 from phoneprov_core.switching.devices.ports import OUTCOME_UNKNOWN
 from support.switching import MAC, Desk
