@@ -97,14 +97,12 @@ class ReadPhoneList:
         lines."""
         require_superadmin(actor)
         kinds, rows = _rows_of(given.text)
-        if len(rows) > MOST_MACS:
-            raise wrong("text", f"must have at most {MOST_MACS} lines")
         async with self.database.read() as tx:
             return await _Reading(tx, kinds, rows).result()
 
 
 def _rows_of(text: str) -> tuple[tuple[str, ...], list[_Row | LineProblem]]:
-    """What the second column may be, and the rows."""
+    """What the second column may be, and the rows. Raises ``Invalid`` at the first row too many."""
     kinds: tuple[str, ...] = _KINDS
     of_mac, of_name, is_named = 0, 1, False
     rows: list[_Row | LineProblem] = []
@@ -121,6 +119,8 @@ def _rows_of(text: str) -> tuple[tuple[str, ...], list[_Row | LineProblem]]:
         else:
             mac, name = (cells[at] if at < len(cells) else "" for at in (of_mac, of_name))
             rows.append(_Row(line, mac, name))
+        if len(rows) > MOST_MACS:
+            raise wrong("text", f"must have at most {MOST_MACS} lines")
     return kinds, rows
 
 

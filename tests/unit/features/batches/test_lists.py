@@ -7,6 +7,7 @@ from phoneprov_core.features.batches.lists import PhoneList, ReadPhoneList, Read
 from phoneprov_core.inventory.phones.model import PhonePatch
 from phoneprov_core.inventory.profiles.model import CreateProfile
 from phoneprov_core.kernel.errors import Forbidden, Invalid
+from phoneprov_core.switching.devices.names import mac_in_table
 from support.floor import Floor
 from support.records import a_mac
 
@@ -145,3 +146,20 @@ async def test_list_is_for_level_0_and_of_bounded_length(floor: Floor) -> None:
     assert await read(floor, " \n") == PhoneList((), ())
     with pytest.raises(Forbidden):
         await ReadPhoneList(floor.database)(replace(floor.ada), ReadPhones(text="x"))
+
+
+async def test_list_of_too_many_lines_is_not_read_to_its_end(
+    floor: Floor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines_read = 0
+
+    def counted(cell: str) -> str:
+        nonlocal lines_read
+        lines_read += 1
+        return mac_in_table(cell)
+
+    monkeypatch.setattr("phoneprov_core.features.batches.lists.mac_in_table", counted)
+    with pytest.raises(Invalid, match="at most 5000 lines"):
+        await read(floor, "a\n" * 100_000)
+
+    assert lines_read <= 5001
