@@ -43,7 +43,7 @@ from phoneprov_core.features.batches.commands import CreateBatch
 from phoneprov_core.features.batches.model import Batch
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.inventory.profiles.model import CreateProfile
-from phoneprov_core.kernel.system import timestamp
+from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.people.users.model import Registration
 from phoneprov_core.switching.devices.ports import KeyPress, Proceed, always
 

@@ -32,7 +32,7 @@ from phoneprov_core.features.batches.ports import BatchLease, claimed, ended
 from phoneprov_core.features.templates.model import CreateTemplate, TemplatePatch
 from phoneprov_core.features.templates.recipes import Recipe, given_by
 from phoneprov_core.inventory.profiles.model import from_template
-from phoneprov_core.kernel.system import timestamp
+from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.switching.deployments.model import Action, Confirmation, Outcome
 from phoneprov_core.switching.deployments.order import load_order, new_record
 from races.wire import Line

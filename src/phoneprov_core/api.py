@@ -227,10 +227,13 @@ from phoneprov_core.kernel.errors import (
     Unavailable as Unavailable,
 )
 from phoneprov_core.kernel.paging import Listing as Listing, Page as Page, Window as Window
-from phoneprov_core.kernel.store import ReadAndWrite as ReadAndWrite, Store as Store
-from phoneprov_core.kernel.system import (
+from phoneprov_core.kernel.ports import (
     Clock as Clock,
     NewId as NewId,
+    ReadAndWrite as ReadAndWrite,
+    Store as Store,
+)
+from phoneprov_core.kernel.values import (
     Timestamp as Timestamp,
     millis as millis,
     timestamp as timestamp,

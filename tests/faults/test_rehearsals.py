@@ -22,7 +22,7 @@ from phoneprov_adapters.rehearsal.process import Scene, TwinProcess, copied
 from phoneprov_core.features.rehearsal.model import Evidence, Expected, Rehearsal, TooLarge
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Forbidden, PhoneprovError, Refused, Unavailable
-from phoneprov_core.kernel.system import timestamp
+from phoneprov_core.kernel.values import timestamp
 from support.rehearsed import (
     DISK_FULL,
     FAULTS,

@@ -11,7 +11,7 @@ from phoneprov_adapters.runtime.tasks import random_id, system_clock
 from phoneprov_adapters.security.argon2 import Argon2Hasher
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.tables.people import assignments
-from phoneprov_core.kernel.system import timestamp
+from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.people.access import Assignment, Permission
 from phoneprov_core.people.auth.model import Lifetimes, TokenPair
 from phoneprov_core.people.auth.sessions import new_session, token_pair

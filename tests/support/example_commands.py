@@ -6,7 +6,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.kernel import values
 from phoneprov_core.kernel.commands import Command
-from phoneprov_core.kernel.fields import Check, Description, Level, Line, MacAddress, Uuid
+from phoneprov_core.kernel.fields import Check, Description, Level, Line, MacAddress, Uuid, each
 
 UUID = "00000000-0000-4000-8000-00000000000a"
 
@@ -29,7 +29,7 @@ class NewDesk(Command, frozen=True, kw_only=True):
     description: Description | None = None
     floor: Level = 0
     is_active: bool = True
-    tags: Annotated[tuple[str, ...], Check(values.each(values.required_text, most=2))] = ()
+    tags: Annotated[tuple[str, ...], Check(each(values.required_text, most=2))] = ()
 
 
 class DeskPatch(Command, frozen=True, kw_only=True):

@@ -22,7 +22,7 @@ from phoneprov_core.features.serving.model import Fetch
 from phoneprov_core.inventory.links import Link
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.fields import fields_of
-from phoneprov_core.kernel.store import Store
+from phoneprov_core.kernel.ports import Store
 from phoneprov_core.people.access import Assignment
 from phoneprov_core.people.api_tokens import ApiTokenRecord
 from phoneprov_core.people.audit import TracedEntry

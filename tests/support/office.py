@@ -41,8 +41,7 @@ from phoneprov_core.inventory.profiles.use_cases import Profiles
 from phoneprov_core.inventory.vendor_phones import VendorPhones
 from phoneprov_core.kernel.actor import Actor, LevelRule
 from phoneprov_core.kernel.errors import PhoneprovError
-from phoneprov_core.kernel.system import millis, timestamp
-from phoneprov_core.kernel.values import PRIVATE_RANGES
+from phoneprov_core.kernel.values import PRIVATE_RANGES, millis, timestamp
 from phoneprov_core.people.access import Assignment, Permission, SharedWrite
 from phoneprov_core.people.api_tokens import ApiTokens, TokenSecrets
 from phoneprov_core.people.audit import Audit

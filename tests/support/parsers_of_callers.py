@@ -15,7 +15,7 @@ from phoneprov_adapters.security.box import KeyedTokens
 from phoneprov_adapters.security.tokens import JwtTokens
 from phoneprov_core.kernel.actor import LevelRule
 from phoneprov_core.kernel.errors import Unauthenticated
-from phoneprov_core.kernel.system import millis
+from phoneprov_core.kernel.values import millis
 from phoneprov_core.people.auth.model import Claims, TokenKind
 from phoneprov_core.people.auth.sessions import Authenticate
 from phoneprov_http.front import client_ip

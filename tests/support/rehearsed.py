@@ -24,8 +24,7 @@ from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.inventory.profiles.model import CreateProfile
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut, require
-from phoneprov_core.kernel.system import timestamp
-from phoneprov_core.kernel.values import PRIVATE_RANGES
+from phoneprov_core.kernel.values import PRIVATE_RANGES, timestamp
 from phoneprov_core.people.users.model import Registration
 from phoneprov_core.switching.deployments.observation import DeviceInformation, PhoneInformation
 from phoneprov_core.switching.devices.execute import require_phone

@@ -17,7 +17,7 @@ from phoneprov_core.inventory.profiles.model import (
     SwitchRequest,
 )
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.system import timestamp
+from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.switching.deployments.model import Deployment
 from phoneprov_core.switching.devices.ports import (
     KeyPress,

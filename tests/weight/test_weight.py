@@ -15,11 +15,11 @@ from support.weight import ROOT, SRC, lines, passed, passed_by
 
 TESTS = ROOT / "tests"
 MOST_MODULES = {
-    "GET /phones/{mac}": 16,
-    "POST /phones": 27,
-    "POST /auth/login": 29,
-    "POST /phone-profiles/switch": 50,
-    "phoneprov switch": 84,
+    "GET /phones/{mac}": 15,
+    "POST /phones": 26,
+    "POST /auth/login": 28,
+    "POST /phone-profiles/switch": 49,
+    "phoneprov switch": 83,
 }
 
 

@@ -42,7 +42,7 @@ from phoneprov_core.features.serving.model import FetchObserver
 from phoneprov_core.features.templates.recipes import Rendering
 from phoneprov_core.features.templates.use_cases import Renderer
 from phoneprov_core.kernel.actor import LevelRule
-from phoneprov_core.kernel.system import Clock, NewId, Pause
+from phoneprov_core.kernel.ports import Clock, NewId, Pause
 from phoneprov_core.people.access import SharedWrite
 from phoneprov_core.people.auth.model import LoginJournal, Tokens
 from phoneprov_core.people.users.model import AccountPolicy

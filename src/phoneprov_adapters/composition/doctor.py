@@ -38,7 +38,7 @@ from phoneprov_adapters.sql.engines.choice import OwnDatabase
 from phoneprov_adapters.sql.engines.revisions import UnfitSchema, newest
 from phoneprov_core.features.fleet.states import FleetState
 from phoneprov_core.kernel.errors import NotWritable, PhoneprovError
-from phoneprov_core.kernel.system import millis
+from phoneprov_core.kernel.values import millis
 
 _PHONES = 5
 _SEARCHED = 200

@@ -36,7 +36,7 @@ from phoneprov_adapters.memory.system import (
 )
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_core.application import UseCases
-from phoneprov_core.kernel.system import millis
+from phoneprov_core.kernel.values import millis
 from phoneprov_core.switching.deployments.confirm import Watch
 
 R = TypeVar("R")

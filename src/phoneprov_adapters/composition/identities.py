@@ -22,7 +22,7 @@ from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_core.features.identities.model import IdentityProvider, SignInPolicy, SignInSeal
 from phoneprov_core.features.identities.use_cases import Identities, ProviderSignIn
 from phoneprov_core.kernel.actor import LevelRule
-from phoneprov_core.kernel.system import Clock, NewId
+from phoneprov_core.kernel.ports import Clock, NewId
 from phoneprov_core.people.auth.model import Tokens
 from phoneprov_core.people.users.model import AccountPolicy
 

@@ -21,7 +21,7 @@ from phoneprov_adapters.sql.maintenance.schema import create_missing
 from phoneprov_core.application import UseCases
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Event
 from phoneprov_core.kernel.errors import NotWritable, Unavailable
-from phoneprov_core.kernel.system import timestamp
+from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.switching.deployments.records import LEASE_SECONDS
 
 DRAIN_SECONDS = 32.0

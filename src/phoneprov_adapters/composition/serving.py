@@ -16,7 +16,7 @@ from phoneprov_core.features.serving.bootstrap import Bootstrap
 from phoneprov_core.features.serving.model import Repeats
 from phoneprov_core.features.serving.use_cases import DiscoveredPhones, Fetches, ProvideFile
 from phoneprov_core.features.templates.recipes import Rendering
-from phoneprov_core.kernel.system import Clock
+from phoneprov_core.kernel.ports import Clock
 
 
 def bootstrap_of(

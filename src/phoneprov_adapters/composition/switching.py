@@ -23,7 +23,7 @@ from phoneprov_adapters.serving.uploader import Folder, NoFolder
 from phoneprov_core.features.serving.bootstrap import CheckLoad
 from phoneprov_core.features.serving.model import SharedFiles
 from phoneprov_core.features.templates.deployed import RenderedTexts
-from phoneprov_core.kernel.system import Pause
+from phoneprov_core.kernel.ports import Pause
 from phoneprov_core.switching.deployments.confirm import Confirm
 from phoneprov_core.switching.deployments.deploy import Deploy
 from phoneprov_core.switching.deployments.observation import Arrival, PhoneInformation

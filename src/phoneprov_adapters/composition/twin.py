@@ -47,7 +47,7 @@ from phoneprov_core.features.rehearsal.model import (
     timeline_of,
 )
 from phoneprov_core.kernel.errors import require
-from phoneprov_core.kernel.system import millis, timestamp
+from phoneprov_core.kernel.values import millis, timestamp
 from phoneprov_core.switching.deployments.confirm import Watch
 from phoneprov_core.switching.deployments.model import Deployment, DeploymentFilter, StepName
 from phoneprov_core.switching.devices.restart import NeverRestarting, RestartBy

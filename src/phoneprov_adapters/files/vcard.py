@@ -26,7 +26,7 @@ from vobject.base import VObjectError
 
 from phoneprov_adapters.files.reading import Rows, in_pieces, open_text
 from phoneprov_core.features.transfer.model import Note, Row, RowProblem
-from phoneprov_core.kernel.system import known_id
+from phoneprov_core.kernel.values import known_id
 from phoneprov_core.people.directory.model import dialled
 
 _NAME = re.compile(r"(?:[A-Za-z0-9-]+\.)?([A-Za-z0-9-]+)(?=[;:])")

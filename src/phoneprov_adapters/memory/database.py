@@ -21,7 +21,7 @@ from phoneprov_adapters.sql.maintenance.schema import statements_of
 from phoneprov_adapters.sql.stores.people.audit import ADD_ENTRY
 from phoneprov_core.kernel.actor import Actor, Trail
 from phoneprov_core.kernel.errors import Unavailable
-from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.ports import ReadAndWrite
 
 Millis = Callable[[], int]
 """A clock, in milliseconds."""

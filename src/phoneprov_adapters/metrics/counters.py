@@ -19,7 +19,7 @@ from phoneprov_adapters.runtime.tasks import log_deployment, log_login_failure
 from phoneprov_core.features.fleet.model import Statistics, StatisticsTransaction
 from phoneprov_core.features.serving.model import Fetch
 from phoneprov_core.kernel.errors import Unavailable
-from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.ports import ReadAndWrite
 from phoneprov_core.people.auth.model import LoginFailure
 from phoneprov_core.switching.deployments.model import Confirmation, Deployment
 

@@ -8,7 +8,7 @@ from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_core.features.rehearsal.foresight import SILENT, Behaviour
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.kernel.errors import Refused, TimedOut
-from phoneprov_core.kernel.system import Clock
+from phoneprov_core.kernel.ports import Clock
 from phoneprov_core.switching.deployments.observation import (
     DeviceInformation,
     PhoneInformation,

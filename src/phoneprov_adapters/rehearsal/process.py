@@ -22,7 +22,7 @@ from phoneprov_core.features.batches.model import MOST_WAIT_MINUTES
 from phoneprov_core.features.rehearsal.model import Rehearsal, Stage
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unavailable
-from phoneprov_core.kernel.system import timestamp
+from phoneprov_core.kernel.values import timestamp
 
 
 class _Jumping(selectors.DefaultSelector):

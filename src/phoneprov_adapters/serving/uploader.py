@@ -17,7 +17,7 @@ from phoneprov_core.features.serving.model import (
 )
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.kernel.errors import Refused, Unavailable
-from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.ports import ReadAndWrite
 from phoneprov_core.switching.devices.names import check_segments
 from phoneprov_core.switching.devices.ports import (
     REPLACED_ANOTHER,

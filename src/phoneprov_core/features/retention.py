@@ -14,8 +14,8 @@ from phoneprov_core.features.fleet.use_cases import count_days
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Event, UseCaseTrail, Value
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.fields import schema
-from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, Pause, Rate, RateStore, millis, timestamp
+from phoneprov_core.kernel.ports import Clock, Pause, Rate, RateStore, ReadAndWrite
+from phoneprov_core.kernel.values import millis, timestamp
 from phoneprov_core.people.auth.throttle import KEPT_UNKNOWN
 from phoneprov_core.switching.deployments.model import Outcome
 

@@ -18,8 +18,8 @@ from phoneprov_core.kernel.fields import (
     schema,
 )
 from phoneprov_core.kernel.paging import Listing, Page, listing
-from phoneprov_core.kernel.store import ReadAndWrite, Store
-from phoneprov_core.kernel.system import Clock, NewId, known_id, timestamp
+from phoneprov_core.kernel.ports import Clock, NewId, ReadAndWrite, Store
+from phoneprov_core.kernel.values import known_id, timestamp
 from phoneprov_core.people.access import SharedWrite, require_shared_write
 
 Model = Annotated[OptionalLine, schema("Model", examples=["CP-7916"])]

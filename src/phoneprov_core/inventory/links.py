@@ -18,8 +18,8 @@ from phoneprov_core.kernel.fields import (
     schema,
 )
 from phoneprov_core.kernel.paging import Listing, Page, listing
-from phoneprov_core.kernel.store import ReadAndWrite, Rows
-from phoneprov_core.kernel.system import Clock, NewId, known_id, timestamp
+from phoneprov_core.kernel.ports import Clock, NewId, ReadAndWrite, Rows
+from phoneprov_core.kernel.values import known_id, timestamp
 from phoneprov_core.people.access import require_people, require_superadmin
 from phoneprov_core.people.users.model import FirstName, LastName, LoginName
 from phoneprov_core.people.users.use_cases import UserStore

@@ -18,7 +18,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from phoneprov_core.kernel import values, values as addresses
-from phoneprov_core.kernel.system import Timestamp, uuid
+from phoneprov_core.kernel.values import Timestamp, uuid
 
 Rule = Callable[[Any], Any]
 """Takes a value and returns its canonical form. Raises ``ValueError`` with a text that continues
@@ -80,6 +80,28 @@ def _field(info: msgspec.structs.FieldInfo, annotation: Any, *, takes_null: bool
         takes_null and may_be_null(annotation),
         _item_of(annotation),
     )
+
+
+def from_to(least: int, most: int) -> Callable[[int], int]:
+    """A check that a whole number is within these bounds."""
+
+    def check(value: int) -> int:
+        if not least <= value <= most:
+            raise ValueError(f"must be a whole number from {least} to {most}")
+        return value
+
+    return check
+
+
+def each(check: Callable[[str], str], *, most: int) -> Callable[[tuple[str, ...]], tuple[str, ...]]:
+    """A check of a list that applies a check to each element."""
+
+    def check_all(values: tuple[str, ...]) -> tuple[str, ...]:
+        if len(values) > most:
+            raise ValueError(f"must have at most {most} elements")
+        return tuple(check(value) for value in values)
+
+    return check_all
 
 
 def _item_of(annotation: Any) -> Any:
@@ -185,7 +207,7 @@ def within(least: int, most: int, description: str = "", /, **keywords: Any) -> 
     described = {"description": description} if description else {}
     return Meta(
         extra_json_schema={**described, **bounds, **keywords},
-        extra={RULE: values.from_to(least, most)},
+        extra={RULE: from_to(least, most)},
     )
 
 

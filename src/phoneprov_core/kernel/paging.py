@@ -7,7 +7,7 @@ from typing import Annotated, Generic, TypeAlias, TypeVar
 
 from phoneprov_core.kernel.commands import QueryCommand, wrong
 from phoneprov_core.kernel.fields import Uuid, schema, within
-from phoneprov_core.kernel.store import Rows
+from phoneprov_core.kernel.ports import Rows
 
 E = TypeVar("E")
 T = TypeVar("T")

@@ -1,16 +1,17 @@
-"""Values: each function takes text as it was entered and returns its canonical form. They raise
-``ValueError`` with a message that continues the field's name: "must be ..."."""
+"""Values: most functions take text as it was entered and return its canonical form. They raise
+``ValueError`` with a message that continues the field's name: "must be ...". The others convert
+moments."""
 
 import ipaddress
 import re
 import unicodedata
-from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache
+from typing import Annotated
 from urllib.parse import urlsplit
 from zoneinfo import available_timezones
 
-from phoneprov_core.kernel.system import timestamp
+from msgspec import Meta
 
 _LINE_BREAKS = frozenset("\t\n\r")
 
@@ -132,6 +133,35 @@ def _timezones() -> frozenset[str]:
     return frozenset(available_timezones()) - {"localtime"}
 
 
+Timestamp = Annotated[
+    str,
+    Meta(
+        description="A moment in UTC, with milliseconds",
+        examples=["2026-01-31T08:15:30.250Z"],
+        extra_json_schema={"format": "date-time"},
+    ),
+]
+"""A shown moment, such as ``2026-01-31T08:15:30.250Z``."""
+
+
+def timestamp(moment: datetime) -> str:
+    """``2026-01-31T08:15:30.250Z``; fractions of a millisecond are cut off."""
+    # A conversion takes longer than all else, and the clock is in UTC.
+    utc = moment if moment.tzinfo is UTC else moment.astimezone(UTC)
+    return utc.isoformat(timespec="milliseconds")[:23] + "Z"
+
+
+def millis(moment: datetime) -> int:
+    """Whole milliseconds since 1970, for deadlines."""
+    return int(moment.timestamp() * 1000)
+
+
+def timestamp_of_millis(moment: int) -> str:
+    """Milliseconds since 1970 as a shown moment."""
+    seconds = datetime.fromtimestamp(moment // 1000, UTC)
+    return timestamp(seconds + timedelta(milliseconds=moment % 1000))
+
+
 # RFC 3339, section 5.6.
 _MOMENT = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?"
@@ -201,28 +231,6 @@ def extension_number(value: str) -> str:
     """A number that is dialled or configured in an exchange: digits, letters, ``*#+._-``."""
     message = "must consist of digits, letters and the characters * # + . _ -"
     return _matching(NUMBER, required_text(value), message)
-
-
-def from_to(least: int, most: int) -> Callable[[int], int]:
-    """A check that a whole number is within these bounds."""
-
-    def check(value: int) -> int:
-        if not least <= value <= most:
-            raise ValueError(f"must be a whole number from {least} to {most}")
-        return value
-
-    return check
-
-
-def each(check: Callable[[str], str], *, most: int) -> Callable[[tuple[str, ...]], tuple[str, ...]]:
-    """A check of a list that applies a check to each element."""
-
-    def check_all(values: tuple[str, ...]) -> tuple[str, ...]:
-        if len(values) > most:
-            raise ValueError(f"must have at most {most} elements")
-        return tuple(check(value) for value in values)
-
-    return check_all
 
 
 _MAC = re.compile(
@@ -297,3 +305,23 @@ def known_mac(value: str) -> str:
         return mac(value)
     except ValueError:
         return ""
+
+
+UUID = r"^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
+"""A UUID, as a pattern."""
+
+_UUID = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def known_id(text: str | None) -> str:
+    """The canonical form of a UUID; else empty text, which is the key of no record."""
+    canonical = text.lower() if isinstance(text, str) else ""
+    return canonical if _UUID.fullmatch(canonical) else ""
+
+
+def uuid(value: str) -> str:
+    """A UUID in lower case with hyphens."""
+    known = known_id(value)
+    if not known:
+        raise ValueError("must be a UUID")
+    return known

@@ -20,9 +20,9 @@ from phoneprov_core.kernel.fields import (
     Uuid,
     schema,
 )
+from phoneprov_core.kernel.ports import Store
 from phoneprov_core.kernel.search import caseless
-from phoneprov_core.kernel.store import Store
-from phoneprov_core.kernel.system import known_id
+from phoneprov_core.kernel.values import known_id
 
 PermissionLevel = Annotated[
     Level,

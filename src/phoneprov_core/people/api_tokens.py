@@ -22,8 +22,8 @@ from phoneprov_core.kernel.fields import (
     schema,
 )
 from phoneprov_core.kernel.paging import Listing, Page, listing
-from phoneprov_core.kernel.store import ReadAndWrite, Store
-from phoneprov_core.kernel.system import Clock, NewId, Timestamp, known_id, timestamp
+from phoneprov_core.kernel.ports import Clock, NewId, ReadAndWrite, Store
+from phoneprov_core.kernel.values import Timestamp, known_id, timestamp
 from phoneprov_core.people.access import require_login, require_superadmin
 from phoneprov_core.people.users.use_cases import UserStore
 

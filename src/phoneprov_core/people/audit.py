@@ -13,8 +13,8 @@ from phoneprov_core.kernel.commands import QueryCommand
 from phoneprov_core.kernel.errors import Unavailable, require
 from phoneprov_core.kernel.fields import AnyLine, Moment, Uuid, schema
 from phoneprov_core.kernel.paging import After, Limit, Listing
-from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, Rate, RateStore, Timestamp, millis
+from phoneprov_core.kernel.ports import Clock, Rate, RateStore, ReadAndWrite
+from phoneprov_core.kernel.values import Timestamp, millis
 from phoneprov_core.people.access import require_superadmin
 
 CHANGED = "changed"

@@ -10,8 +10,8 @@ from msgspec import Struct
 from phoneprov_core.kernel import values
 from phoneprov_core.kernel.actor import Change, Event, Origin, Replaced, Trail, Version
 from phoneprov_core.kernel.fields import fields_of
+from phoneprov_core.kernel.ports import NewId
 from phoneprov_core.kernel.secrets import masked_urls
-from phoneprov_core.kernel.system import NewId
 from phoneprov_core.people.audit import CHANGED, AuditEntry, TracedEntry
 
 BOOKKEEPING = frozenset({

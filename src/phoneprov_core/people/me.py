@@ -10,7 +10,7 @@ from phoneprov_core.kernel.commands import record_of
 from phoneprov_core.kernel.errors import require
 from phoneprov_core.kernel.fields import schema
 from phoneprov_core.kernel.paging import Listing, Page, listing
-from phoneprov_core.kernel.store import ReadAndWrite, Rows
+from phoneprov_core.kernel.ports import ReadAndWrite, Rows
 from phoneprov_core.people.access import AssignmentStore, PermissionLevel, PermissionName
 from phoneprov_core.people.permissions import OwnRight
 from phoneprov_core.people.users.model import User

@@ -5,14 +5,13 @@ from typing import Annotated, Literal, Protocol
 
 from msgspec import Struct
 
-from phoneprov_core.kernel import values
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.kernel.commands import Command, applied, record_of, require_same
 from phoneprov_core.kernel.errors import Conflict, Forbidden, NotFound, require
-from phoneprov_core.kernel.fields import Check, CreatedAt, UpdatedAt, UserUuid, schema
+from phoneprov_core.kernel.fields import Check, CreatedAt, UpdatedAt, UserUuid, each, schema
 from phoneprov_core.kernel.paging import Listing, Page, listing
-from phoneprov_core.kernel.store import ReadAndWrite, Store
-from phoneprov_core.kernel.system import Clock, NewId, known_id, timestamp
+from phoneprov_core.kernel.ports import Clock, NewId, ReadAndWrite, Store
+from phoneprov_core.kernel.values import known_id, timestamp
 from phoneprov_core.people.access import (
     LOCATION_NAME,
     AccessTransaction,
@@ -33,7 +32,7 @@ from phoneprov_core.people.access import (
 
 def _locations(given: tuple[str, ...]) -> tuple[str, ...]:
     unique: dict[str, str] = {}
-    for name in values.each(location_name, most=200)(given):
+    for name in each(location_name, most=200)(given):
         unique.setdefault(location_key(name), name)
     return tuple(unique.values())
 

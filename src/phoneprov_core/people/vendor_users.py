@@ -22,8 +22,8 @@ from phoneprov_core.kernel.fields import (
     UserUuid,
     schema,
 )
-from phoneprov_core.kernel.store import ReadAndWrite, Store
-from phoneprov_core.kernel.system import Clock, NewId, known_id, millis, timestamp
+from phoneprov_core.kernel.ports import Clock, NewId, ReadAndWrite, Store
+from phoneprov_core.kernel.values import known_id, millis, timestamp
 from phoneprov_core.people.access import (
     AssignmentStore,
     may_act_for,

@@ -17,7 +17,7 @@ from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_core.features.templates.model import CreateTemplate
 from phoneprov_core.inventory.phones.model import CreatePhone
 from phoneprov_core.inventory.profiles.model import CreateProfile
-from phoneprov_core.kernel.system import timestamp
+from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.people.users.model import CreateUser
 from phoneprov_http.main.cli import main
 from phoneprov_http.main.commands.features import batches as batch_view

@@ -7,7 +7,7 @@ import pytest
 
 from phoneprov_core.features.desks.records import DeskRecord
 from phoneprov_core.kernel.errors import Refused, Unavailable
-from phoneprov_core.kernel.system import timestamp
+from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.switching.deployments.model import Action, Outcome
 from support.hotdesk import IP, LOBBY, OTHER_IP, OTHER_MAC, Hotdesk
 from support.phone_records import a_deployment

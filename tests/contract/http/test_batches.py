@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from phoneprov_core.kernel.system import timestamp
+from phoneprov_core.kernel.values import timestamp
 from support.api import STRANGER, Api, Caller, data_of, error_of, opened_api
 from support.polling import until
 from support.records import a_mac

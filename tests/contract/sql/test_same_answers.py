@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from phoneprov_adapters.sql.engines.transaction import Database, SqlTransaction
 from phoneprov_core.features.desks.records import DeskRecord, Due
 from phoneprov_core.kernel.errors import PhoneprovError
-from phoneprov_core.kernel.system import Rate
+from phoneprov_core.kernel.ports import Rate
 from phoneprov_core.people.auth.throttle import Attempts
 from phoneprov_core.people.directory.terms import TermSearch
 from phoneprov_core.switching.deployments.model import Outcome, Step, StepName

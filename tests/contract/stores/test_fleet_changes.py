@@ -24,7 +24,7 @@ from phoneprov_core.kernel.actor import LevelRule, system_actor
 from phoneprov_core.kernel.commands import record_of
 from phoneprov_core.kernel.errors import AlreadyExists, Conflict, Invalid, NotFound
 from phoneprov_core.kernel.paging import NEWEST
-from phoneprov_core.kernel.system import timestamp
+from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.people.access import SharedWrite
 from phoneprov_core.people.audit import WantedEntries
 from phoneprov_core.switching.deployments.model import DeploymentFilter

@@ -13,7 +13,7 @@ from phoneprov_core.features.lines.numbers import MOST_PHONES, Kind, Numbered, P
 from phoneprov_core.inventory.extensions import ExtensionSearch
 from phoneprov_core.inventory.phones.model import SummarySearch
 from phoneprov_core.inventory.profiles.model import ProfileSearch
-from phoneprov_core.kernel.store import selected
+from phoneprov_core.kernel.ports import selected
 from phoneprov_core.people.users.model import UserSearch
 from support.phone_records import CNF_XML, a_deployment, a_phone, a_profile, a_revision
 from support.records import a_link, a_mac, a_user, an_extension, identifier, moment

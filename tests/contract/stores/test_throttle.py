@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from phoneprov_core.kernel.errors import NotFound
-from phoneprov_core.kernel.system import Rate
+from phoneprov_core.kernel.ports import Rate
 from phoneprov_core.people.auth.model import Familiarity
 from phoneprov_core.people.auth.throttle import RECENT
 from support.records import a_mac, a_user, identifier

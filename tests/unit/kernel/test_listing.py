@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Invalid
 from phoneprov_core.kernel.paging import Listing, Window, listing
-from phoneprov_core.kernel.store import Rows
+from phoneprov_core.kernel.ports import Rows
 
 
 class Numbers(Rows[int]):

@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType
 
 from phoneprov_core.kernel.errors import NotFound, TooManyAttempts, already_taken, require
 from phoneprov_core.kernel.fields import SECRET, Redacted
-from phoneprov_core.kernel.system import known_id, millis, timestamp
+from phoneprov_core.kernel.values import known_id, millis, timestamp
 
 moments = st.datetimes(min_value=datetime(1000, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from phoneprov_core.kernel import values, values as addresses
-from phoneprov_core.kernel.fields import fields_of
-from phoneprov_core.kernel.system import uuid
+from phoneprov_core.kernel.fields import each, fields_of
+from phoneprov_core.kernel.values import uuid
 from phoneprov_core.people.access import CreatePermission
 from support.refusals import refused
 
@@ -223,7 +223,7 @@ def test_level_is_between_0_and_the_largest(level: int) -> None:
 
 
 def test_each_element_of_a_list_is_checked() -> None:
-    rule = values.each(values.required_text, most=3)
+    rule = each(values.required_text, most=3)
 
     assert rule(("a", "Zoe\u0308")) == ("a", "Zo\u00eb")
     assert rule(()) == ()

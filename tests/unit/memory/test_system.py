@@ -13,7 +13,7 @@ from phoneprov_adapters.memory.system import (
     await_directly,
 )
 from phoneprov_core.kernel.errors import Unauthenticated
-from phoneprov_core.kernel.system import known_id, timestamp
+from phoneprov_core.kernel.values import known_id, timestamp
 from phoneprov_core.people.auth.model import Claims, TokenKind
 
 

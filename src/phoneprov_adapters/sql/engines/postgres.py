@@ -35,7 +35,7 @@ from phoneprov_adapters.sql.tables import metadata
 from phoneprov_adapters.sql.tables.people import audit
 from phoneprov_core.kernel.actor import Actor, Trail
 from phoneprov_core.kernel.errors import NotWritable, Unavailable
-from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.ports import ReadAndWrite
 
 _LOOK_SECONDS = 0.25
 _OVERDUE_SECONDS = 1.0

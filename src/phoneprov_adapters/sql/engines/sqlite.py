@@ -64,7 +64,7 @@ from phoneprov_adapters.sql.engines.transaction import SqlTransaction
 from phoneprov_adapters.sql.stores.people.audit import ADD_ENTRY
 from phoneprov_core.kernel.actor import Actor, Trail
 from phoneprov_core.kernel.errors import DiskFull, NotWritable, Unavailable
-from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.ports import ReadAndWrite
 
 # At DEBUG it logs the parameters of statements, among them hashes and tokens.
 logging.getLogger("aiosqlite").setLevel(logging.INFO)

@@ -24,7 +24,7 @@ from phoneprov_adapters.sql.stores.people import PeopleStores
 from phoneprov_adapters.sql.stores.sealed import SqlSecrets
 from phoneprov_adapters.sql.stores.switching import SwitchingStores
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.ports import ReadAndWrite
 
 _CLAIM = select(claimed(bindparam("kind", type_=Text())))
 

@@ -20,7 +20,7 @@ from phoneprov_adapters.sql.stores.sealed import (
 from phoneprov_adapters.sql.tables.fields import SealedColumn
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Event
 from phoneprov_core.kernel.errors import WrongKey
-from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.ports import ReadAndWrite
 
 PIECE = 16
 """Maximum number of secrets sealed per transaction: each may have 512 KiB, and other writers

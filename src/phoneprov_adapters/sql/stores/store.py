@@ -15,8 +15,8 @@ from phoneprov_adapters.sql.tables.fields import Fields
 from phoneprov_adapters.sql.tables.records import Records
 from phoneprov_adapters.sql.tables.searching import SearchedTable, SearchQuery
 from phoneprov_core.kernel.errors import InUse, NotFound
+from phoneprov_core.kernel.ports import NewestRows, Rows, SearchedStore, Store
 from phoneprov_core.kernel.search import Search
-from phoneprov_core.kernel.store import NewestRows, Rows, SearchedStore, Store
 
 E = TypeVar("E")
 T = TypeVar("T")

@@ -43,7 +43,7 @@ from phoneprov_adapters.sql.tables.switching import (
 )
 from phoneprov_core.features.desks.occupancy import UsesOfDeployments
 from phoneprov_core.features.desks.records import EarlierUse
-from phoneprov_core.kernel.store import NewestRows
+from phoneprov_core.kernel.ports import NewestRows
 from phoneprov_core.switching.deployments.model import (
     Action,
     Confirmation,

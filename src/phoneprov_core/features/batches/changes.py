@@ -27,7 +27,8 @@ from phoneprov_core.features.batches.rules import MOST_CUT_OFF
 from phoneprov_core.inventory.configuration.well_formed import fault_in
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.kernel.actor import Event, Value
-from phoneprov_core.kernel.system import NewId, timestamp
+from phoneprov_core.kernel.ports import NewId
+from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.switching.deployments.model import Confirmation, Outcome
 from phoneprov_core.switching.deployments.texts import Rendered, ValuePlace
 

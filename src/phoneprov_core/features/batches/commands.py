@@ -26,21 +26,21 @@ from phoneprov_core.features.batches.model import (
     WaitMinutes,
 )
 from phoneprov_core.inventory.phones.model import Phone, bare_model, family_of
-from phoneprov_core.kernel import values, values as addresses
+from phoneprov_core.kernel import values as addresses
 from phoneprov_core.kernel.commands import Command, QueryCommand
 from phoneprov_core.kernel.errors import Problem
-from phoneprov_core.kernel.fields import Check, MacAddress, Uuid, schema, within
-from phoneprov_core.kernel.system import uuid
+from phoneprov_core.kernel.fields import Check, MacAddress, Uuid, each, schema, within
+from phoneprov_core.kernel.values import uuid
 
 MOST_MACS = 5000
 
 
 def _macs(given: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(values.each(addresses.mac, most=MOST_MACS)(given)))
+    return tuple(dict.fromkeys(each(addresses.mac, most=MOST_MACS)(given)))
 
 
 def _first_macs(given: tuple[str, ...]) -> tuple[str, ...]:
-    macs = values.each(addresses.mac, most=MOST_FIRST)(given)
+    macs = each(addresses.mac, most=MOST_FIRST)(given)
     twice = [mac for mac, times in Counter(macs).items() if times > 1]
     if twice:
         raise ValueError(f"names {', '.join(twice)} more than once")

@@ -18,7 +18,7 @@ from phoneprov_core.kernel.fields import (
     schema,
     within,
 )
-from phoneprov_core.kernel.system import Timestamp
+from phoneprov_core.kernel.values import Timestamp
 
 MOST_AT_ONCE = 100
 MOST_PER_MINUTE = 6000

@@ -12,7 +12,7 @@ from phoneprov_core.features.history.use_cases import WayBackTransaction
 from phoneprov_core.features.templates.recipes import RecipeTransaction
 from phoneprov_core.inventory.phones.use_cases import PhoneStore, SignsOfLife
 from phoneprov_core.kernel.errors import Conflict
-from phoneprov_core.kernel.store import NewestRows, Rows
+from phoneprov_core.kernel.ports import NewestRows, Rows
 from phoneprov_core.people.access import AssignmentStore
 from phoneprov_core.people.audit import AuditStore
 from phoneprov_core.switching.deployments.model import Confirmation

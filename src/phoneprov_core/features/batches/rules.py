@@ -13,8 +13,8 @@ from phoneprov_core.features.serving.bootstrap import CheckLoad, LoadFiles
 from phoneprov_core.features.templates.recipes import Recipe, best
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.kernel.errors import Conflict, NotFound
-from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, timestamp
+from phoneprov_core.kernel.ports import Clock, ReadAndWrite
+from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.switching.deployments.deploy import Deploy
 from phoneprov_core.switching.deployments.model import Action, Deployment
 from phoneprov_core.switching.deployments.order import (

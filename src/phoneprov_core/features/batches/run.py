@@ -36,8 +36,8 @@ from phoneprov_core.kernel.actor import (
     belonging_to,
 )
 from phoneprov_core.kernel.errors import Unavailable
-from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, NewId, Pause, retrieved, timestamp
+from phoneprov_core.kernel.ports import Clock, NewId, Pause, ReadAndWrite, retrieved
+from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.people.access import still_holds
 from phoneprov_core.people.audit import AuditEntry, WantedEntries
 from phoneprov_core.switching.deployments.ports import RunToEnd

@@ -22,8 +22,8 @@ from phoneprov_core.kernel.actor import Actor, Event
 from phoneprov_core.kernel.commands import invalid, record_of, wrong
 from phoneprov_core.kernel.errors import NotFound, Problem, require
 from phoneprov_core.kernel.paging import NEWEST, Listing, Page, limit_by_key, listing
-from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, NewId, known_id, timestamp
+from phoneprov_core.kernel.ports import Clock, NewId, ReadAndWrite
+from phoneprov_core.kernel.values import known_id, timestamp
 from phoneprov_core.people.access import require_superadmin
 from phoneprov_core.switching.deployments.model import Confirmation
 from phoneprov_core.switching.deployments.ports import Background

@@ -26,8 +26,8 @@ from phoneprov_core.features.serving.bootstrap import CheckLoad
 from phoneprov_core.inventory.phones.model import Phone, software_type_of
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor, Event
 from phoneprov_core.kernel.errors import PhoneprovError, Unavailable
-from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, NewId, timestamp
+from phoneprov_core.kernel.ports import Clock, NewId, ReadAndWrite
+from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.switching.deployments.deploy import Deploy
 from phoneprov_core.switching.deployments.model import (
     RESTART_BEGUN,

@@ -9,8 +9,8 @@ from phoneprov_core.features.desks.model import AtPhone, DesksTransaction, PageS
 from phoneprov_core.features.desks.records import DeskChanged, DeskRecord
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.kernel.errors import Forbidden, Unavailable
-from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, millis, timestamp
+from phoneprov_core.kernel.ports import Clock, ReadAndWrite
+from phoneprov_core.kernel.values import millis, timestamp
 from phoneprov_core.switching.deployments.ports import Background
 from phoneprov_core.switching.devices.names import Binding, Networks, mac_of_device
 

@@ -27,9 +27,8 @@ from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.inventory.phones.use_cases import PhoneStore
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Event
 from phoneprov_core.kernel.errors import AlreadyExists
-from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, NewId, RateStore, millis, timestamp
-from phoneprov_core.kernel.values import same_address
+from phoneprov_core.kernel.ports import Clock, NewId, RateStore, ReadAndWrite
+from phoneprov_core.kernel.values import millis, same_address, timestamp
 from phoneprov_core.people.users.model import User
 from phoneprov_core.switching.deployments.model import Action
 from phoneprov_core.switching.deployments.observation import PhoneInformation, identity_at

@@ -23,8 +23,8 @@ from phoneprov_core.features.desks.records import DeskRecord, DeskUse
 from phoneprov_core.inventory.phones.model import Phone, speaks_sip
 from phoneprov_core.kernel.actor import Actor, Event
 from phoneprov_core.kernel.errors import PhoneprovError, Unavailable, require
-from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, Pause, millis, timestamp
+from phoneprov_core.kernel.ports import Clock, Pause, ReadAndWrite
+from phoneprov_core.kernel.values import millis, timestamp
 from phoneprov_core.people.permissions import require_still_at
 from phoneprov_core.people.users.model import User
 from phoneprov_core.switching.deployments.deploy import Deploy

@@ -15,8 +15,8 @@ from phoneprov_core.inventory.profiles.model import ProfileRecord
 from phoneprov_core.kernel import values
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, Forbidden, Invalid
-from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, NewId, known_id, timestamp
+from phoneprov_core.kernel.ports import Clock, NewId, ReadAndWrite
+from phoneprov_core.kernel.values import known_id, timestamp
 from phoneprov_core.people.users.model import User
 from phoneprov_core.people.vendor_users import (
     PinHasher,

@@ -17,9 +17,8 @@ from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.kernel.fields import Check, Uuid, schema
-from phoneprov_core.kernel.store import Rows, Store
-from phoneprov_core.kernel.system import Timestamp
-from phoneprov_core.kernel.values import timezone
+from phoneprov_core.kernel.ports import Rows, Store
+from phoneprov_core.kernel.values import Timestamp, timezone
 from phoneprov_core.people.auth.model import LoginAttemptStore
 from phoneprov_core.people.permissions import Right
 from phoneprov_core.people.users.model import User

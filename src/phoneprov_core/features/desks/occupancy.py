@@ -15,7 +15,8 @@ from phoneprov_core.features.desks.records import (
 )
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.kernel.errors import Conflict
-from phoneprov_core.kernel.system import Clock, timestamp
+from phoneprov_core.kernel.ports import Clock
+from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.switching.deployments.model import Deployment, Outcome
 from phoneprov_core.switching.deployments.order import DeploymentRequest
 from phoneprov_core.switching.deployments.ports import DeploymentStore, DeploymentsTransaction

@@ -10,9 +10,8 @@ from phoneprov_core.features.desks.model import DesksTransaction
 from phoneprov_core.kernel.actor import Actor, Event, Value, anonymous
 from phoneprov_core.kernel.errors import Unauthenticated, Unavailable
 from phoneprov_core.kernel.fields import SECRET, Redacted
-from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, Rate, millis
-from phoneprov_core.kernel.values import address_key
+from phoneprov_core.kernel.ports import Clock, Rate, ReadAndWrite
+from phoneprov_core.kernel.values import address_key, millis
 from phoneprov_core.people.auth.model import LoginFailure, LoginJournal, ignore_failure
 from phoneprov_core.people.auth.throttle import MOST_IN_A_ROW, WINDOW, AddressLimit, Attempts
 from phoneprov_core.people.users.model import User, account_key

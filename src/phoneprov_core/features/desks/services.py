@@ -11,8 +11,7 @@ from phoneprov_core.features.desks.model import DesksTransaction
 from phoneprov_core.features.desks.use_cases import LogOut
 from phoneprov_core.inventory.vendor_services import VendorService, VendorServicesTransaction
 from phoneprov_core.kernel.actor import anonymous
-from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock
+from phoneprov_core.kernel.ports import Clock, ReadAndWrite
 from phoneprov_core.people.auth.throttle import GUESSES_PER_ADDRESS, WINDOW, AddressLimit
 from phoneprov_core.people.directory.use_cases import LookUp
 from phoneprov_core.switching.devices.names import Networks

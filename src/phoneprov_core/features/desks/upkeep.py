@@ -14,8 +14,8 @@ from phoneprov_core.features.desks.records import DeskRecord, DeskUse, Due, end_
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.kernel.actor import Actor, Event
 from phoneprov_core.kernel.errors import PhoneprovError
-from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, millis, timestamp
+from phoneprov_core.kernel.ports import Clock, ReadAndWrite
+from phoneprov_core.kernel.values import millis, timestamp
 from phoneprov_core.switching.deployments.model import Action, Deployment, Outcome
 from phoneprov_core.switching.deployments.order import DeploymentRequest, current_of
 

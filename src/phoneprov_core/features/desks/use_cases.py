@@ -25,9 +25,8 @@ from phoneprov_core.kernel.actor import Actor, Event
 from phoneprov_core.kernel.commands import applied
 from phoneprov_core.kernel.errors import Conflict, NotFound, require
 from phoneprov_core.kernel.paging import Listing, Page, listing
-from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, millis, timestamp
-from phoneprov_core.kernel.values import known_mac
+from phoneprov_core.kernel.ports import Clock, ReadAndWrite
+from phoneprov_core.kernel.values import known_mac, millis, timestamp
 from phoneprov_core.people.access import (
     may_act_for,
     may_see_people,

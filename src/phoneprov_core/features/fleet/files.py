@@ -19,8 +19,8 @@ from msgspec import Struct
 from phoneprov_core.features.fleet.model import FleetTransaction
 from phoneprov_core.features.fleet.states import WatchedFile
 from phoneprov_core.kernel.errors import Conflict, Refused, TimedOut
-from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, Pause, millis
+from phoneprov_core.kernel.ports import Clock, Pause, ReadAndWrite
+from phoneprov_core.kernel.values import millis
 from phoneprov_core.switching.deployments.model import Deployment
 from phoneprov_core.switching.deployments.observation import FileState, ServerFile
 from phoneprov_core.switching.devices.ports import ConfigUploader, FilesOnServer, ReadsFiles

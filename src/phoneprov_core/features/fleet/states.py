@@ -11,8 +11,7 @@ from msgspec.structs import force_setattr, replace
 from phoneprov_core.inventory.phones.model import SEEN_AT, Phone, bare_model
 from phoneprov_core.kernel.commands import record_of
 from phoneprov_core.kernel.fields import StoredMac, schema
-from phoneprov_core.kernel.system import Timestamp
-from phoneprov_core.kernel.values import PRIVATE_RANGES, address_of
+from phoneprov_core.kernel.values import PRIVATE_RANGES, Timestamp, address_of
 from phoneprov_core.switching.deployments.observation import DeviceInformation, FileState
 from phoneprov_core.switching.devices.names import states_load
 

@@ -39,9 +39,8 @@ from phoneprov_core.kernel.actor import SUPERADMIN, SYSTEM_ACTOR, Actor, Event, 
 from phoneprov_core.kernel.commands import QueryCommand, record_of, wrong
 from phoneprov_core.kernel.errors import Unavailable, require
 from phoneprov_core.kernel.fields import schema, within
-from phoneprov_core.kernel.store import ReadAndWrite, selected
-from phoneprov_core.kernel.system import Clock, NewId, timestamp
-from phoneprov_core.kernel.values import known_mac
+from phoneprov_core.kernel.ports import Clock, NewId, ReadAndWrite, selected
+from phoneprov_core.kernel.values import known_mac, timestamp
 from phoneprov_core.people.access import (
     places_of,
     require_at,

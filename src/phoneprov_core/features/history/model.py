@@ -26,7 +26,7 @@ from phoneprov_core.kernel.fields import (
     Uuid,
     schema,
 )
-from phoneprov_core.kernel.system import Timestamp
+from phoneprov_core.kernel.values import Timestamp
 from phoneprov_core.switching.deployments.model import Outcome
 
 NEVER = "Nothing was deployed to it."

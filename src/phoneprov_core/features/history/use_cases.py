@@ -26,8 +26,8 @@ from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
 from phoneprov_core.kernel.commands import wrong
 from phoneprov_core.kernel.errors import Conflict, Invalid, NotFound
 from phoneprov_core.kernel.paging import Listing, Page, limit_by_key
-from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, timestamp
+from phoneprov_core.kernel.ports import Clock, ReadAndWrite
+from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.people.access import require_superadmin
 from phoneprov_core.switching.deployments.model import Deployment, PhoneInactive
 from phoneprov_core.switching.deployments.order import DeploymentRequest, require_fitting

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from phoneprov_core.kernel.errors import Unauthenticated, Unavailable
 from phoneprov_core.kernel.fields import SECRET, CreatedAt, RecordUuid, Redacted, UserUuid, schema
-from phoneprov_core.kernel.store import Store
+from phoneprov_core.kernel.ports import Store
 from phoneprov_core.people.auth.model import AuthTransaction, LinkedAccounts
 
 PENDING_SECONDS = 10 * 60

@@ -27,9 +27,8 @@ from phoneprov_core.kernel.actor import SUPERADMIN, Actor, Event, LevelRule, ano
 from phoneprov_core.kernel.commands import command_of_texts, obey
 from phoneprov_core.kernel.errors import Conflict, Invalid, TooManyAttempts, require
 from phoneprov_core.kernel.paging import Listing, Page, listing
-from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, NewId, Rate, known_id, millis, timestamp
-from phoneprov_core.kernel.values import address_key
+from phoneprov_core.kernel.ports import Clock, NewId, Rate, ReadAndWrite
+from phoneprov_core.kernel.values import address_key, known_id, millis, timestamp
 from phoneprov_core.people.access import require_login, require_superadmin
 from phoneprov_core.people.auth.model import (
     Lifetimes,

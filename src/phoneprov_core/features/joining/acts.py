@@ -35,8 +35,7 @@ from phoneprov_core.kernel.errors import (
     Problem,
     Unavailable,
 )
-from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import NewId
+from phoneprov_core.kernel.ports import NewId, ReadAndWrite
 from phoneprov_core.people.directory.use_cases import CompanyDirectory
 from phoneprov_core.people.users.use_cases import Users
 from phoneprov_core.people.vendor_users import VendorUsers

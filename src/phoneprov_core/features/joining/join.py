@@ -22,8 +22,9 @@ from phoneprov_core.inventory.profiles.model import CreateProfile
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import obey, within_item
 from phoneprov_core.kernel.errors import AlreadyExists, Conflict, Invalid, Problem, require
+from phoneprov_core.kernel.ports import Clock
 from phoneprov_core.kernel.search import caseless
-from phoneprov_core.kernel.system import Clock, timestamp
+from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.people.access import require_login, require_superadmin
 from phoneprov_core.people.directory.model import CreateCompanyContact
 from phoneprov_core.people.users.model import User

@@ -19,10 +19,9 @@ from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import PhoneprovError, Refused, require
 from phoneprov_core.kernel.fields import CreatedAt, RecordUuid, StoredMac, schema
 from phoneprov_core.kernel.paging import listing
+from phoneprov_core.kernel.ports import Clock, NewId, Pause, ReadAndWrite
 from phoneprov_core.kernel.search import Search
-from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, NewId, Pause, timestamp
-from phoneprov_core.kernel.values import known_mac
+from phoneprov_core.kernel.values import known_mac, timestamp
 from phoneprov_core.people.access import is_within, require_superadmin
 
 AT_ONCE = 4

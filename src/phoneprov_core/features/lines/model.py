@@ -14,7 +14,7 @@ from phoneprov_core.inventory.locations import NO_EMERGENCY, Emergency, Location
 from phoneprov_core.inventory.phones.model import Phone, bare_model, speaks_sip
 from phoneprov_core.inventory.profiles.model import ProfileRecord
 from phoneprov_core.kernel.fields import schema
-from phoneprov_core.kernel.store import Store
+from phoneprov_core.kernel.ports import Store
 from phoneprov_core.kernel.values import language_tags
 from phoneprov_core.switching.devices.names import device_name
 

@@ -13,11 +13,10 @@ from phoneprov_core.inventory.phones.use_cases import PhoneStore
 from phoneprov_core.kernel import values
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command, QueryCommand
-from phoneprov_core.kernel.fields import Check, Location, StoredMac, Uuid, schema, within
+from phoneprov_core.kernel.fields import Check, Location, StoredMac, Uuid, each, schema, within
+from phoneprov_core.kernel.ports import Clock, ReadAndWrite, SearchedStore
 from phoneprov_core.kernel.search import Query, Search, search_for
-from phoneprov_core.kernel.store import ReadAndWrite, SearchedStore
-from phoneprov_core.kernel.system import Clock, known_id, timestamp
-from phoneprov_core.kernel.values import known_mac
+from phoneprov_core.kernel.values import known_id, known_mac, timestamp
 from phoneprov_core.people.access import may_see_people, places_of
 from phoneprov_core.people.users.model import USER_FIELDS
 from phoneprov_core.people.users.use_cases import UserStore
@@ -79,7 +78,7 @@ class NumbersOf(Command, frozen=True, kw_only=True):
     of: Annotated[Kind, schema("Kind of the records")]
     ids: Annotated[
         tuple[Annotated[str, schema(maxLength=255)], ...],
-        Check(values.each(values.text, most=MOST_RECORDS)),
+        Check(each(values.text, most=MOST_RECORDS)),
         schema(
             "UUIDs of the records; MAC addresses of phones",
             maxItems=MOST_RECORDS,

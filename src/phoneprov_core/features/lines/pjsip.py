@@ -15,8 +15,8 @@ from phoneprov_core.features.lines.model import (
 from phoneprov_core.inventory.extensions import CHAN_PJSIP
 from phoneprov_core.inventory.locations import NO_EMERGENCY, Emergency, emergency_at
 from phoneprov_core.inventory.phones.model import Phone, speaks_sip
-from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, timestamp
+from phoneprov_core.kernel.ports import Clock, ReadAndWrite
+from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.switching.devices.names import device_name, mac_of_device
 
 _QUOTES = str.maketrans({'"': "'", "<": "(", ">": ")", "\\": "/"})

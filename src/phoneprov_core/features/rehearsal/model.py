@@ -14,7 +14,7 @@ from phoneprov_core.features.batches.work import UNCHANGED
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.kernel.fields import StoredMac, schema
-from phoneprov_core.kernel.system import Timestamp
+from phoneprov_core.kernel.values import Timestamp
 from phoneprov_core.switching.deployments.model import StepName
 
 MOST_PHONES = 5000

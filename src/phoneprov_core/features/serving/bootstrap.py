@@ -17,8 +17,8 @@ from phoneprov_core.features.templates.recipes import (
 from phoneprov_core.inventory.configuration.findings import LIST, ONE_FILE
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.inventory.vendor_phones import VendorPhoneStore
-from phoneprov_core.kernel.store import ReadAndWrite, Store
-from phoneprov_core.kernel.system import Clock, timestamp
+from phoneprov_core.kernel.ports import Clock, ReadAndWrite, Store
+from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.people.audit import AuditStore, WantedEntries
 from phoneprov_core.switching.deployments.model import TemplateFails
 from phoneprov_core.switching.devices.names import (

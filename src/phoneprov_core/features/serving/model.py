@@ -19,9 +19,8 @@ from phoneprov_core.kernel.fields import (
     StoredMac,
     schema,
 )
-from phoneprov_core.kernel.store import Rows, Store
-from phoneprov_core.kernel.system import Timestamp
-from phoneprov_core.kernel.values import address_key
+from phoneprov_core.kernel.ports import Rows, Store
+from phoneprov_core.kernel.values import Timestamp, address_key
 from phoneprov_core.switching.deployments.ports import DeploymentStore
 
 MOST_DISCOVERED = 1000

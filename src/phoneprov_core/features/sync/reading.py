@@ -13,7 +13,7 @@ from phoneprov_core.features.transfer.rows import PIECE
 from phoneprov_core.features.transfer.sheets import spoiled, truth
 from phoneprov_core.kernel.commands import invalid, wrong
 from phoneprov_core.kernel.errors import Problem
-from phoneprov_core.kernel.store import Rows
+from phoneprov_core.kernel.ports import Rows
 from phoneprov_core.people.users.model import ImportedUser, User, UserPatch
 
 REQUIRED = ("username", "first_name", "last_name", "email")

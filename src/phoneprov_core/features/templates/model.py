@@ -24,7 +24,7 @@ from phoneprov_core.kernel.fields import (
     schema,
     within,
 )
-from phoneprov_core.kernel.system import Timestamp
+from phoneprov_core.kernel.values import Timestamp
 
 Fields = Mapping[str, str]
 """Names of fields, each with what it holds."""

@@ -27,8 +27,8 @@ from phoneprov_core.inventory.phones.model import Phone, bare_model, family_of, 
 from phoneprov_core.inventory.vendor_services import VendorService
 from phoneprov_core.kernel.errors import NotFound, require
 from phoneprov_core.kernel.fields import SECRET
+from phoneprov_core.kernel.ports import Store
 from phoneprov_core.kernel.secrets import names_secret
-from phoneprov_core.kernel.store import Store
 from phoneprov_core.people.users.model import User
 from phoneprov_core.switching.deployments.model import NoTemplateFits, TemplateFails
 from phoneprov_core.switching.deployments.texts import Rendered, RequestPart

@@ -26,8 +26,8 @@ from phoneprov_core.kernel.commands import applied, invalid, record_of, require_
 from phoneprov_core.kernel.errors import AlreadyExists, Problem, require
 from phoneprov_core.kernel.fields import SECRET, Redacted
 from phoneprov_core.kernel.paging import Listing, Page, listing
-from phoneprov_core.kernel.store import ReadAndWrite, Rows, Store
-from phoneprov_core.kernel.system import Clock, NewId, known_id, timestamp
+from phoneprov_core.kernel.ports import Clock, NewId, ReadAndWrite, Rows, Store
+from phoneprov_core.kernel.values import known_id, timestamp
 from phoneprov_core.people.access import require_superadmin
 from phoneprov_core.switching.deployments.texts import Rendered
 

@@ -10,7 +10,7 @@ from phoneprov_core.inventory.extensions import CHAN_SCCP, ExtensionSearch
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command, record_of, wrong
 from phoneprov_core.kernel.fields import MacAddress, OptionalLine
-from phoneprov_core.kernel.store import selected
+from phoneprov_core.kernel.ports import selected
 
 _MOST_PROFILES = 1000
 _PIECE = 500

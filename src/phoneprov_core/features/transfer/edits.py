@@ -30,7 +30,8 @@ from phoneprov_core.kernel.errors import (
     require,
 )
 from phoneprov_core.kernel.fields import Check, Location, Uuid, schema
-from phoneprov_core.kernel.system import NewId, known_id
+from phoneprov_core.kernel.ports import NewId
+from phoneprov_core.kernel.values import known_id
 from phoneprov_core.people.access import require_superadmin
 
 MOST_EDITED = 5000

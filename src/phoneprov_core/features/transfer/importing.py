@@ -26,7 +26,7 @@ from phoneprov_core.features.transfer.sheets import DESKS, USERS, Sheet, notes_o
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import NO_RULES
 from phoneprov_core.kernel.errors import PhoneprovError, Unavailable
-from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.ports import ReadAndWrite
 
 _HASHES_AT_A_TIME = 8
 

@@ -18,7 +18,7 @@ from phoneprov_core.features.transfer.model import (
 from phoneprov_core.features.transfer.sheets import Sheet, comparable, spoiled, tidied
 from phoneprov_core.kernel.commands import Rules, command_of, invalid, wrong
 from phoneprov_core.kernel.errors import PhoneprovError, Problem
-from phoneprov_core.kernel.system import known_id
+from phoneprov_core.kernel.values import known_id
 from phoneprov_core.people.audit import CHANGED
 
 PIECE = 500

@@ -51,8 +51,8 @@ from phoneprov_core.inventory.profiles.use_cases import Profiles
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.paging import Listing, listing
-from phoneprov_core.kernel.store import ReadAndWrite, Rows
-from phoneprov_core.kernel.system import Clock, timestamp
+from phoneprov_core.kernel.ports import Clock, ReadAndWrite, Rows
+from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.people.access import require_login, require_superadmin
 from phoneprov_core.people.directory.use_cases import CompanyDirectory, PersonalDirectory
 from phoneprov_core.people.users.use_cases import Users

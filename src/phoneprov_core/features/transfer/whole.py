@@ -20,7 +20,7 @@ from phoneprov_core.features.transfer.model import (
 )
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import PhoneprovError, Unavailable
-from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.ports import ReadAndWrite
 
 
 class WholeTable(Struct, frozen=True):

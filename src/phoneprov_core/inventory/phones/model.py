@@ -24,8 +24,7 @@ from phoneprov_core.kernel.fields import (
     schema,
 )
 from phoneprov_core.kernel.search import ORDER, Filter, Query, SearchFields, Whether
-from phoneprov_core.kernel.system import Timestamp
-from phoneprov_core.kernel.values import mac as mac_of
+from phoneprov_core.kernel.values import Timestamp, mac as mac_of
 
 Model = Annotated[OptionalLine, schema("Model", examples=["CP-7945G"])]
 

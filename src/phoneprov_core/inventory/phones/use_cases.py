@@ -28,10 +28,9 @@ from phoneprov_core.kernel.commands import applied, record_of
 from phoneprov_core.kernel.errors import Conflict, Forbidden, require
 from phoneprov_core.kernel.fields import schema
 from phoneprov_core.kernel.paging import Listing, Page, listing, page_of
+from phoneprov_core.kernel.ports import Clock, ReadAndWrite, SearchedStore
 from phoneprov_core.kernel.search import Search, search_for
-from phoneprov_core.kernel.store import ReadAndWrite, SearchedStore
-from phoneprov_core.kernel.system import Clock, timestamp
-from phoneprov_core.kernel.values import known_mac
+from phoneprov_core.kernel.values import known_mac, timestamp
 from phoneprov_core.people.access import (
     SharedWrite,
     may_see_people,

@@ -25,11 +25,12 @@ from phoneprov_core.kernel.fields import (
     StoredMac,
     UpdatedAt,
     Uuid,
+    each,
     schema,
     within,
 )
 from phoneprov_core.kernel.search import ORDER, HasNumber, Query, SearchFields
-from phoneprov_core.kernel.system import Timestamp
+from phoneprov_core.kernel.values import Timestamp
 
 FirmwareFamily = Annotated[
     Literal[Family, ""],
@@ -46,7 +47,7 @@ CnfXml = Annotated[
 ]
 Models = Annotated[
     tuple[Line, ...],
-    Check(values.each(values.required_text, most=200)),
+    Check(each(values.required_text, most=200)),
     schema(
         "Phone models that the profile works with; empty means all",
         maxItems=200,

@@ -15,7 +15,7 @@ from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import Command, QueryCommand
 from phoneprov_core.kernel.errors import require
 from phoneprov_core.kernel.fields import SECRET, Redacted, schema
-from phoneprov_core.kernel.store import ReadAndWrite
+from phoneprov_core.kernel.ports import ReadAndWrite
 from phoneprov_core.people.access import visible
 
 

@@ -29,8 +29,16 @@ from phoneprov_core.kernel.actor import SUPERADMIN, Actor, UseCaseTrail
 from phoneprov_core.kernel.commands import Rules, applied, obey, record_of, require_newest
 from phoneprov_core.kernel.errors import NotFound, require
 from phoneprov_core.kernel.paging import Listing, Page, listing
-from phoneprov_core.kernel.store import ReadAndWrite, Rows, SearchedRows, Store, selected
-from phoneprov_core.kernel.system import Clock, NewId, known_id, timestamp
+from phoneprov_core.kernel.ports import (
+    Clock,
+    NewId,
+    ReadAndWrite,
+    Rows,
+    SearchedRows,
+    Store,
+    selected,
+)
+from phoneprov_core.kernel.values import known_id, timestamp
 from phoneprov_core.people.access import (
     KnownUsers,
     may_act_for,

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from phoneprov_core.kernel.actor import SUPERADMIN, SYSTEM_ACTOR, Actor, Event, anonymous
 from phoneprov_core.kernel.commands import obey, wrong
 from phoneprov_core.kernel.errors import Forbidden, TooManyAttempts, Unavailable, require
+from phoneprov_core.kernel.ports import Clock, NewId, ReadAndWrite, Store
 from phoneprov_core.kernel.search import caseless
-from phoneprov_core.kernel.store import ReadAndWrite, Store
-from phoneprov_core.kernel.system import Clock, NewId, timestamp
+from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.people.access import Assignment, Permission, require_login
 from phoneprov_core.people.auth.login import Guesses
 from phoneprov_core.people.auth.model import (

@@ -14,9 +14,8 @@ from msgspec.structs import replace
 from phoneprov_core.kernel.actor import Actor, Event, anonymous
 from phoneprov_core.kernel.errors import TooManyAttempts, Unauthenticated, Unavailable
 from phoneprov_core.kernel.fields import SECRET, Redacted
-from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, NewId, millis, timestamp
-from phoneprov_core.kernel.values import address_key
+from phoneprov_core.kernel.ports import Clock, NewId, ReadAndWrite
+from phoneprov_core.kernel.values import address_key, millis, timestamp
 from phoneprov_core.people.auth.model import (
     AuthTransaction,
     Credentials,

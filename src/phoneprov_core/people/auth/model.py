@@ -10,7 +10,8 @@ from msgspec import Struct
 from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.errors import TooManyAttempts, Unauthenticated
 from phoneprov_core.kernel.fields import SECRET, RecordUuid, Redacted, schema
-from phoneprov_core.kernel.system import RateStore, Timestamp, timestamp_of_millis
+from phoneprov_core.kernel.ports import RateStore
+from phoneprov_core.kernel.values import Timestamp, timestamp_of_millis
 from phoneprov_core.people.api_tokens import ApiTokenStore
 from phoneprov_core.people.auth.throttle import Attempts
 from phoneprov_core.people.users.model import LoginName, Password, User

@@ -8,8 +8,8 @@ from typing import Protocol
 
 from phoneprov_core.kernel.actor import Event, UseCaseTrail, anonymous
 from phoneprov_core.kernel.errors import Unavailable
-from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, Rate, RateStore, millis
+from phoneprov_core.kernel.ports import Clock, Rate, RateStore, ReadAndWrite
+from phoneprov_core.kernel.values import millis
 from phoneprov_core.people.auth.model import LoginFailure, LoginJournal, ignore_failure
 from phoneprov_core.people.auth.throttle import TokenLimit
 

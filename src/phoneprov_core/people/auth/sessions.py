@@ -11,8 +11,8 @@ from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor, Event, LevelRule
 from phoneprov_core.kernel.commands import wrong
 from phoneprov_core.kernel.errors import Unauthenticated, Unavailable, require
 from phoneprov_core.kernel.paging import Listing, Page, page_of
-from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, NewId, known_id, millis, timestamp
+from phoneprov_core.kernel.ports import Clock, NewId, ReadAndWrite
+from phoneprov_core.kernel.values import known_id, millis, timestamp
 from phoneprov_core.people.access import require_login, require_superadmin
 from phoneprov_core.people.api_tokens import PREFIX, TokenPrincipal, TokenSecrets
 from phoneprov_core.people.auth.model import (

@@ -11,8 +11,8 @@ from typing import Self
 from msgspec import Struct
 from msgspec.structs import replace
 
-from phoneprov_core.kernel.system import Clock, Rate, RateStore, millis
-from phoneprov_core.kernel.values import address_key
+from phoneprov_core.kernel.ports import Clock, Rate, RateStore
+from phoneprov_core.kernel.values import address_key, millis
 
 GUESSES = 5
 WINDOW = 15 * 60 * 1000

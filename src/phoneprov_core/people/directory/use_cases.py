@@ -10,8 +10,8 @@ from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import applied, record_of, require_same
 from phoneprov_core.kernel.errors import require
 from phoneprov_core.kernel.paging import Listing, Page, listing
-from phoneprov_core.kernel.store import ReadAndWrite, SearchedStore, Store, selected
-from phoneprov_core.kernel.system import Clock, NewId, known_id, timestamp
+from phoneprov_core.kernel.ports import Clock, NewId, ReadAndWrite, SearchedStore, Store, selected
+from phoneprov_core.kernel.values import known_id, timestamp
 from phoneprov_core.people.access import (
     KnownUsers,
     SharedWrite,

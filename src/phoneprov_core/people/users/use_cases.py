@@ -12,8 +12,8 @@ from phoneprov_core.kernel.actor import Actor, Event, UseCaseTrail
 from phoneprov_core.kernel.commands import applied, obey, record_of
 from phoneprov_core.kernel.errors import AlreadyExists, Problem, Unavailable, require
 from phoneprov_core.kernel.paging import Listing, Page, listing
-from phoneprov_core.kernel.store import ReadAndWrite, Rows, SearchedStore, selected
-from phoneprov_core.kernel.system import Clock, NewId, known_id, timestamp
+from phoneprov_core.kernel.ports import Clock, NewId, ReadAndWrite, Rows, SearchedStore, selected
+from phoneprov_core.kernel.values import known_id, timestamp
 from phoneprov_core.people.access import (
     AssignmentStore,
     require_another_superadmin,

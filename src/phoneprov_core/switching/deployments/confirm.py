@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from phoneprov_core.inventory.phones.model import Phone, software_type_of, speaks_sip
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError, Refused, Unavailable
-from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, Pause, millis, timestamp
+from phoneprov_core.kernel.ports import Clock, Pause, ReadAndWrite
+from phoneprov_core.kernel.values import millis, timestamp
 from phoneprov_core.switching.deployments.model import (
     GRACE_SECONDS,
     NOT_SEEN,

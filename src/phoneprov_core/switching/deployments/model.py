@@ -31,7 +31,7 @@ from phoneprov_core.kernel.fields import (
     schema,
 )
 from phoneprov_core.kernel.paging import Before
-from phoneprov_core.kernel.system import Timestamp, timestamp
+from phoneprov_core.kernel.values import Timestamp, timestamp
 from phoneprov_core.switching.devices.ports import (
     NOT_RECORDED,
     OUTCOME_UNKNOWN,

@@ -13,7 +13,7 @@ from phoneprov_core.inventory.configuration.findings import ending_of
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.kernel.errors import PhoneprovError, Unavailable
 from phoneprov_core.kernel.fields import SECRET, DurationMs, Redacted, schema
-from phoneprov_core.kernel.system import Pause
+from phoneprov_core.kernel.ports import Pause
 from phoneprov_core.kernel.values import known_mac
 from phoneprov_core.switching.deployments.model import Deployment
 from phoneprov_core.switching.deployments.texts import Rendered, secrets_of

@@ -7,8 +7,7 @@ from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.inventory.phones.use_cases import SignsOfLife
 from phoneprov_core.inventory.profiles.use_cases import ProfilesTransaction, TemplatesOfProfiles
 from phoneprov_core.kernel.actor import UseCaseTrail
-from phoneprov_core.kernel.store import NewestRows, Store
-from phoneprov_core.kernel.system import RateStore
+from phoneprov_core.kernel.ports import NewestRows, RateStore, Store
 from phoneprov_core.people.permissions import Right
 from phoneprov_core.people.users.model import User
 from phoneprov_core.switching.deployments.model import Deployment, DeploymentFilter

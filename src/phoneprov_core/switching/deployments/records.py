@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from phoneprov_core.inventory.phones.use_cases import PhoneBusy
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
 from phoneprov_core.kernel.errors import NotFound, Unavailable, require
-from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, NewId, Pause, millis, timestamp
+from phoneprov_core.kernel.ports import Clock, NewId, Pause, ReadAndWrite
+from phoneprov_core.kernel.values import millis, timestamp
 from phoneprov_core.people.permissions import require_still_at
 from phoneprov_core.switching.deployments.model import (
     Confirmation,

@@ -10,8 +10,8 @@ from typing import Generic, Protocol, TypeVar
 
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut, Unavailable
-from phoneprov_core.kernel.store import ReadAndWrite
-from phoneprov_core.kernel.system import Clock, Pause, millis
+from phoneprov_core.kernel.ports import Clock, Pause, ReadAndWrite
+from phoneprov_core.kernel.values import millis
 from phoneprov_core.switching.deployments.model import LeaseLost, Step, StepName
 from phoneprov_core.switching.deployments.ports import LeaseStore
 from phoneprov_core.switching.devices.ports import (

@@ -17,9 +17,8 @@ from phoneprov_core.kernel.commands import require_same
 from phoneprov_core.kernel.errors import PhoneprovError, TimedOut, require
 from phoneprov_core.kernel.fields import StoredMac
 from phoneprov_core.kernel.paging import NEWEST, Listing, Page, limit_by_key, listing
-from phoneprov_core.kernel.store import NewestRows, ReadAndWrite
-from phoneprov_core.kernel.system import Clock, known_id, millis, retrieved, timestamp
-from phoneprov_core.kernel.values import known_mac
+from phoneprov_core.kernel.ports import Clock, NewestRows, ReadAndWrite, retrieved
+from phoneprov_core.kernel.values import known_id, known_mac, millis, timestamp
 from phoneprov_core.people.access import (
     covers,
     may_act_for,

@@ -17,7 +17,7 @@ from phoneprov_adapters.sql.engines.sqlite_file import alone, create, require_no
 from phoneprov_adapters.sql.maintenance import backup as backup_archive, backup as backups
 from phoneprov_core.kernel.actor import NO_ORIGIN, SYSTEM_ACTOR, Event, Trail
 from phoneprov_core.kernel.errors import Conflict
-from phoneprov_core.kernel.system import timestamp
+from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.people.audit import AuditEntry
 from phoneprov_core.people.audit_entries import entries
 from phoneprov_http.main.commands.options import FILE

@@ -14,7 +14,7 @@ from phoneprov_core.features.batches.ports import SENT, Claim, Transition, claim
 from phoneprov_core.features.batches.work import PhoneWork
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.kernel.errors import Unavailable
-from phoneprov_core.kernel.system import timestamp
+from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.switching.deployments.deploy import FOUND_IN_PLACE
 from phoneprov_core.switching.deployments.model import RESTART_BEGUN, Confirmation, Outcome
 from support.floor import Floor

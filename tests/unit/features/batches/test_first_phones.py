@@ -10,7 +10,7 @@ from phoneprov_core.features.batches.model import Batch, BatchState, PhoneState
 from phoneprov_core.inventory.phones.model import PhonePatch
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Invalid, NotFound
-from phoneprov_core.kernel.system import timestamp
+from phoneprov_core.kernel.values import timestamp
 from support.floor import FLOOR, Floor
 from support.office import Settings
 from support.records import a_mac

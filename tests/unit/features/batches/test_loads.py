@@ -14,7 +14,7 @@ from phoneprov_core.features.batches.plan import PlanBatch
 from phoneprov_core.features.fleet.states import FleetState, SeenPhone
 from phoneprov_core.features.serving.bootstrap import CheckLoad
 from phoneprov_core.inventory.profiles.model import CreateProfile
-from phoneprov_core.kernel.system import timestamp
+from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.switching.devices.names import NamedLoads, loads_to_fetch, runs_load
 from support.floor import Floor
 from support.office import compare_directly

@@ -12,7 +12,7 @@ from phoneprov_core.features.templates.model import CreateTemplate, TemplatePatc
 from phoneprov_core.inventory.phones.model import PhonePatch
 from phoneprov_core.inventory.profiles.model import CreateProfile, Profile, ProfilePatch
 from phoneprov_core.kernel.actor import LevelRule
-from phoneprov_core.kernel.system import timestamp
+from phoneprov_core.kernel.values import timestamp
 from support.floor import FLOOR, Floor
 from support.records import a_mac
 from support.switching import XML

@@ -12,7 +12,7 @@ from phoneprov_core.features.batches.model import BatchState
 from phoneprov_core.features.batches.plan import NOT_KNOWN, OTHER_USER
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Invalid, NotFound, TimedOut
-from phoneprov_core.kernel.system import timestamp
+from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.switching.deployments.model import INTERRUPTED, NOT_SEEN, Confirmation, Outcome
 from support.floor import FLOOR, Floor
 from support.office import Settings

@@ -12,7 +12,7 @@ from phoneprov_core.features.batches.model import BatchState, Counts, PhoneState
 from phoneprov_core.features.batches.rules import Pace
 from phoneprov_core.inventory.phones.model import CreatePhone
 from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut
-from phoneprov_core.kernel.system import timestamp
+from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.people.audit import WantedEntries
 from phoneprov_core.switching.deployments.model import Outcome
 from phoneprov_core.switching.devices.ports import OUTCOME_UNKNOWN, REPLY_LOST, SWITCHED_OFF

@@ -22,7 +22,7 @@ from phoneprov_core.features.desks.occupancy import change_use
 from phoneprov_core.inventory.phones.model import PhonePatch
 from phoneprov_core.inventory.profiles.model import Profile
 from phoneprov_core.kernel.errors import NotFound
-from phoneprov_core.kernel.system import timestamp
+from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.switching.deployments.model import Confirmation
 from phoneprov_core.switching.deployments.order import new_record
 from support.floor import Floor

@@ -11,7 +11,7 @@ from phoneprov_core.features.batches.work import DEFAULT
 from phoneprov_core.features.desks.occupancy import LOGIN_ENDED, DeskChange, with_change
 from phoneprov_core.features.desks.records import DeskRecord, DeskUse
 from phoneprov_core.inventory.profiles.model import Profile, ProfilePatch
-from phoneprov_core.kernel.system import timestamp
+from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.people.users.model import UserPatch
 from phoneprov_core.switching.deployments.model import Action, RightsChanged
 from phoneprov_core.switching.deployments.order import newest_request

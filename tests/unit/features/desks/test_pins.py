@@ -8,7 +8,7 @@ import pytest
 from phoneprov_core.features.desks.pins import CheckPin, phone_key
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unauthenticated, Unavailable
-from phoneprov_core.kernel.system import millis
+from phoneprov_core.kernel.values import millis
 from phoneprov_core.people.audit import WantedEntries
 from phoneprov_core.people.auth.model import LoginFailure
 from phoneprov_core.people.auth.throttle import AddressLimit

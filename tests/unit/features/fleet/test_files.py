@@ -24,8 +24,7 @@ from phoneprov_core.features.fleet.files import (
 )
 from phoneprov_core.features.fleet.states import FleetState, SeenPhone, WatchedFile, after_file
 from phoneprov_core.kernel.errors import Refused, TimedOut
-from phoneprov_core.kernel.system import millis, timestamp
-from phoneprov_core.kernel.values import PRIVATE_RANGES
+from phoneprov_core.kernel.values import PRIVATE_RANGES, millis, timestamp
 from phoneprov_core.switching.deployments.model import Outcome
 from phoneprov_core.switching.deployments.observation import FileState, ServerFile
 from phoneprov_core.switching.devices.ports import ConfigUploader, FilesOnServer, Upload, Uploaded

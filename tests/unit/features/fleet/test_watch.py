@@ -19,8 +19,7 @@ from phoneprov_core.features.fleet import watch
 from phoneprov_core.features.fleet.files import CompareFiles
 from phoneprov_core.features.fleet.watch import Registered, WatchFleet
 from phoneprov_core.kernel.errors import Refused, TimedOut
-from phoneprov_core.kernel.system import millis
-from phoneprov_core.kernel.values import PRIVATE_RANGES
+from phoneprov_core.kernel.values import PRIVATE_RANGES, millis
 from phoneprov_core.switching.deployments.model import Outcome
 from phoneprov_core.switching.deployments.observation import DeviceInformation
 from phoneprov_core.switching.devices.ports import FilesOnServer

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from phoneprov_adapters.sql.stores.people import audit
 from phoneprov_core.kernel.errors import Invalid
-from phoneprov_core.kernel.system import timestamp
+from phoneprov_core.kernel.values import timestamp
 from support.past import RandomOffice, Said, said
 from support.scale import LONG
 

@@ -5,7 +5,7 @@ import pytest
 from phoneprov_adapters.sql.stores.people import audit
 from phoneprov_core.features.batches import plan
 from phoneprov_core.features.batches.model import PhoneState
-from phoneprov_core.kernel.system import timestamp
+from phoneprov_core.kernel.values import timestamp
 from support.past import RandomOffice
 from support.scale import LONG
 

@@ -15,7 +15,7 @@ from phoneprov_core.features.fleet.model import Replacement
 from phoneprov_core.inventory.phones.model import CreatePhone, PhonePatch
 from phoneprov_core.inventory.profiles.model import ProfilePatch
 from phoneprov_core.kernel.errors import Invalid
-from phoneprov_core.kernel.system import timestamp
+from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.people.audit import WantedEntries
 from phoneprov_core.people.users.model import UserPatch
 from phoneprov_core.switching.deployments.model import Action, Outcome

@@ -17,7 +17,7 @@ from phoneprov_core.features.retention import (
 )
 from phoneprov_core.features.serving.model import Fetch, FetchResult, Transport
 from phoneprov_core.kernel.errors import Unavailable
-from phoneprov_core.kernel.system import timestamp
+from phoneprov_core.kernel.values import timestamp
 from support.records import a_mac, identifier
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)

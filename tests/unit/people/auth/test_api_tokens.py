@@ -14,7 +14,7 @@ from phoneprov_core.kernel.errors import (
     ReadOnlyToken,
     Unauthenticated,
 )
-from phoneprov_core.kernel.system import timestamp
+from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.people.access import CreateAssignment, CreatePermission, NeedsLogin
 from phoneprov_core.people.api_tokens import CreateToken, TooManyTokens
 from phoneprov_core.people.audit import WantedEntries

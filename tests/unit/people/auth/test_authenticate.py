@@ -4,7 +4,7 @@ import pytest
 
 from phoneprov_core.kernel.actor import Actor, LevelRule
 from phoneprov_core.kernel.errors import Unauthenticated
-from phoneprov_core.kernel.system import millis
+from phoneprov_core.kernel.values import millis
 from phoneprov_core.people.access import CreateAssignment, CreatePermission
 from phoneprov_core.people.auth.model import Claims, LoggedIn, TokenKind
 from support.office import Office, Settings

@@ -6,7 +6,7 @@ import pytest
 
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
 from phoneprov_core.kernel.errors import Conflict, Invalid
-from phoneprov_core.kernel.system import timestamp
+from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.people.access import CreatePermission
 from phoneprov_core.people.auth.accounts import CreateAdmin
 from phoneprov_core.people.users.model import AccountPolicy, Registration

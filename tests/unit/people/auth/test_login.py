@@ -4,7 +4,7 @@ import pytest
 
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unauthenticated, Unavailable
-from phoneprov_core.kernel.system import millis, timestamp
+from phoneprov_core.kernel.values import millis, timestamp
 from phoneprov_core.people.auth.model import Lifetimes, TokenKind
 from phoneprov_core.people.users.model import UserPatch
 from support.logins import fail, failures, meanwhile

@@ -6,7 +6,7 @@ import pytest
 
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import TooManyAttempts, Unauthenticated, Unavailable
-from phoneprov_core.kernel.system import millis
+from phoneprov_core.kernel.values import millis
 from phoneprov_core.people.auth.model import Credentials, WrongCredentials
 from phoneprov_core.people.users.model import account_key
 from support.logins import fail, failures, meanwhile

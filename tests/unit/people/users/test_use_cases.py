@@ -8,7 +8,7 @@ import pytest
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Conflict, Invalid, Unauthenticated
-from phoneprov_core.kernel.system import timestamp
+from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.people.users.model import CreateUser, UserPatch
 from support.office import COMMON, PASSWORD, Office
 

@@ -12,7 +12,7 @@ import pytest
 from phoneprov_core.features.lines.use_cases import CompareLines
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
 from phoneprov_core.kernel.errors import Refused, TimedOut, Unavailable
-from phoneprov_core.kernel.system import timestamp
+from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.switching.deployments.confirm import CONFIRM_SECONDS
 from phoneprov_core.switching.deployments.model import (
     Confirmation,

@@ -7,7 +7,7 @@ import pytest
 
 from phoneprov_adapters.memory.system import MemoryBackground
 from phoneprov_core.kernel.errors import Conflict
-from phoneprov_core.kernel.system import timestamp
+from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.switching.deployments.confirm import Confirm
 from phoneprov_core.switching.deployments.model import Confirmation
 from support.office import Settings

@@ -8,7 +8,7 @@ import pytest
 
 from phoneprov_core.inventory.profiles.model import Switched
 from phoneprov_core.kernel.errors import Conflict, TimedOut
-from phoneprov_core.kernel.system import timestamp
+from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.switching.deployments.model import Deployment, Outcome, StepName
 from phoneprov_core.switching.deployments.rollback import RollbackRequest
 from phoneprov_core.switching.devices.ports import REPLACED_ANOTHER

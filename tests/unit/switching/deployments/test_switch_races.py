@@ -6,7 +6,7 @@ import pytest
 
 from phoneprov_core.inventory.profiles.model import Switched
 from phoneprov_core.kernel.errors import Conflict, NotFound
-from phoneprov_core.kernel.system import timestamp
+from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.switching.deployments.model import NotRecorded, Outcome, PhoneInactive
 from phoneprov_core.switching.deployments.order import order_of
 from support.switching import MAC, Desk

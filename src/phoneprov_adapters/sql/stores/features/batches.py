@@ -32,8 +32,8 @@ from phoneprov_core.features.batches.ports import (
     Transition,
 )
 from phoneprov_core.kernel.errors import NotFound
-from phoneprov_core.kernel.store import Rows
-from phoneprov_core.kernel.system import millis
+from phoneprov_core.kernel.ports import Rows
+from phoneprov_core.kernel.values import millis
 from phoneprov_core.switching.deployments.model import Confirmation
 
 _STATES = tuple(state.value for state in PhoneState)

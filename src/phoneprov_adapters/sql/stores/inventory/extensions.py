@@ -19,7 +19,7 @@ from phoneprov_adapters.sql.tables.people import users
 from phoneprov_adapters.sql.tables.switching import desks
 from phoneprov_core.inventory.extensions import Extension, ExtensionStore, KnownNumber
 from phoneprov_core.inventory.links import FullLink, Link, LinkedExtension, LinkedUser, LinkStore
-from phoneprov_core.kernel.store import Rows
+from phoneprov_core.kernel.ports import Rows
 
 _IS_OF_ANOTHER = select(
     exists().where(

@@ -36,8 +36,8 @@ from phoneprov_core.inventory.profiles.model import (
     whole,
 )
 from phoneprov_core.inventory.profiles.use_cases import RevisionStore, WholeProfileStore
+from phoneprov_core.kernel.ports import Rows
 from phoneprov_core.kernel.search import Search
-from phoneprov_core.kernel.store import Rows
 from phoneprov_core.switching.deployments.model import Outcome
 from phoneprov_core.switching.deployments.order import rollback_target
 from phoneprov_core.switching.deployments.ports import DeploymentStore

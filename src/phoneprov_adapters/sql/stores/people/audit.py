@@ -22,7 +22,7 @@ from phoneprov_adapters.sql.engines.statements import Statement, page
 from phoneprov_adapters.sql.stores.store import SqlQueries
 from phoneprov_adapters.sql.tables.people import audit, newest_by_kind
 from phoneprov_core.kernel.actor import current_origin
-from phoneprov_core.kernel.system import timestamp
+from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.people.audit import AuditEntry, AuditStore, TracedEntry, WantedEntries
 from phoneprov_core.people.audit_entries import entries
 

@@ -8,8 +8,8 @@ from sqlalchemy import and_, bindparam, case, delete, exists, or_, select, updat
 from phoneprov_adapters.sql.engines.statements import insert_into, upsert
 from phoneprov_adapters.sql.stores.store import SqlQueries
 from phoneprov_adapters.sql.tables.people import login_addresses, login_attempts, rates, users
+from phoneprov_core.kernel.ports import Rate, RateStore
 from phoneprov_core.kernel.search import caseless
-from phoneprov_core.kernel.system import Rate, RateStore
 from phoneprov_core.people.auth.model import Familiarity, LoginAddressStore, LoginAttemptStore
 from phoneprov_core.people.auth.throttle import KEPT_UNKNOWN, RECENT, Attempts
 

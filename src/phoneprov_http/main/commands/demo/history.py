@@ -37,7 +37,7 @@ from phoneprov_core.inventory.profiles.model import (
 )
 from phoneprov_core.kernel.actor import SUPERADMIN, SYSTEM_ACTOR, Actor
 from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut, require
-from phoneprov_core.kernel.system import timestamp
+from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.people.permissions import GrantRight
 from phoneprov_core.switching.deployments.confirm import Watch
 from phoneprov_core.switching.deployments.observation import FileState

@@ -19,7 +19,7 @@ from phoneprov_core.features.templates.use_cases import TemplateFault, TemplateV
 from phoneprov_core.features.transfer.configurations import VALUE
 from phoneprov_core.inventory.configuration.well_formed import LARGEST, device_xml_rule
 from phoneprov_core.kernel.errors import Conflict, NotFound
-from phoneprov_core.kernel.system import known_id
+from phoneprov_core.kernel.values import known_id
 from phoneprov_http.main.commands.features.transfer import written
 from phoneprov_http.main.commands.inventory.lint import line_of
 from phoneprov_http.main.commands.local_access import (

@@ -1,13 +1,62 @@
-"""The base ports of stores and transactions."""
+"""The ports of all rooms: clock, identifiers, pauses, counted rates, stores and transactions."""
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
-from typing import Protocol, TypeVar
+from datetime import datetime
+from typing import Any, Protocol, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.search import Search, search_for
+
+Clock = Callable[[], datetime]
+"""Port: the current moment, aware and in UTC. Never goes back within one process."""
+
+Pause = Callable[[float], Awaitable[None]]
+"""Port: wait for a number of seconds."""
+
+
+NewId = Callable[[], str]
+"""Port: a new identifier, UUID text in lower case, never returned twice."""
+
+
+class Rate(Struct, frozen=True):
+    """A rate limit: at most ``most`` events within ``window`` milliseconds, which begins with the
+    first event; 0 for no limit."""
+
+    most: int
+    window: int
+
+
+class RateStore(Protocol):
+    """Counted events, by subject."""
+
+    async def add(
+        self, subject: str, rate: Rate, now: int, *, item: str = "", force: bool = False
+    ) -> int:
+        """Count one more event. Returns 0 if it was counted, else the milliseconds until the next
+        one is allowed.
+
+        Checks and counts in one statement: of concurrent callers in all processes, exactly the
+        number that the rate allows is counted. The window begins with the first event; the first
+        one after its end begins another. An ``item`` counts once in a window; no item may be a
+        substring of another. With ``force`` the event is counted regardless of the rate. A window
+        that begins in the future, because the clock was set back, has ended.
+        """
+
+    async def take_back(self, subject: str) -> None:
+        """Subtract one event of the subject, if there is one."""
+
+
+def retrieved(work: "asyncio.Future[Any]") -> None:
+    """Take note of a failure that no other task awaits, also one in the moment of a cancellation:
+    asyncio reports it otherwise. Does nothing for work that has not ended."""
+    if work.done() and not work.cancelled():
+        work.exception()
+
 
 E = TypeVar("E")
 T_co = TypeVar("T_co", covariant=True)
