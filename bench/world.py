@@ -21,7 +21,7 @@ from phoneprov_adapters.security.tokens import JwtTokens
 from phoneprov_adapters.sql import tables
 from phoneprov_adapters.sql.engines.address import PostgresAddress
 from phoneprov_adapters.sql.maintenance import migrate
-from phoneprov_core.kernel.search import caseless
+from phoneprov_core.kernel.values import caseless
 from phoneprov_core.people.auth.model import Claims, TokenKind
 
 KEY = "a key that only ever signs benchmarks: 0123456789"

@@ -211,6 +211,7 @@ from phoneprov_core.inventory.profiles.use_cases import Profiles as Profiles
 from phoneprov_core.kernel.actor import (
     Actor as Actor,
     LevelRule as LevelRule,
+    SharedWrite as SharedWrite,
     system_actor as system_actor,
 )
 from phoneprov_core.kernel.errors import (
@@ -244,7 +245,6 @@ from phoneprov_core.people.access import (
     CreatePermission as CreatePermission,
     Permission as Permission,
     PermissionPatch as PermissionPatch,
-    SharedWrite as SharedWrite,
 )
 from phoneprov_core.people.audit import (
     Audit as Audit,
@@ -278,9 +278,9 @@ from phoneprov_core.people.auth.model import (
     TokenPair as TokenPair,
     Tokens as Tokens,
 )
-from phoneprov_core.people.auth.service_tokens import CheckServiceToken as CheckServiceToken
 from phoneprov_core.people.auth.sessions import (
     Authenticate as Authenticate,
+    CheckServiceToken as CheckServiceToken,
     Logout as Logout,
     Refresh as Refresh,
     Sessions as Sessions,

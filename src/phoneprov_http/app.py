@@ -11,10 +11,10 @@ from litestar.middleware import DefineMiddleware
 from litestar.types import ASGIApp, Scope
 
 from phoneprov_core.application import UseCases
+from phoneprov_core.kernel.actor import require_shared_write
 from phoneprov_core.kernel.errors import Forbidden, PhoneprovError
 from phoneprov_core.kernel.fields import SECRET, Redacted
 from phoneprov_core.kernel.values import Network
-from phoneprov_core.people.access import require_shared_write
 from phoneprov_http import errors
 from phoneprov_http.bodies import Body
 from phoneprov_http.console.session import console_routes

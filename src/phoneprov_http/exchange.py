@@ -19,7 +19,7 @@ from phoneprov_core.features.lines.pjsip import PjsipObjects
 from phoneprov_core.features.lines.use_cases import Lines
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.values import Network, address_of
-from phoneprov_core.people.auth.service_tokens import CheckServiceToken
+from phoneprov_core.people.auth.sessions import CheckServiceToken
 from phoneprov_http.errors import bearers_of, begin, body_of, end, log_request
 
 log = logging.getLogger("phoneprov.exchange")

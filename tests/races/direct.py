@@ -13,8 +13,8 @@ from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.tables.people import assignments
 from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.people.access import Assignment, Permission
+from phoneprov_core.people.auth.login import new_session, token_pair
 from phoneprov_core.people.auth.model import Lifetimes, TokenPair
-from phoneprov_core.people.auth.sessions import new_session, token_pair
 from phoneprov_core.people.users.model import User
 from support.records import a_user
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from phoneprov_core.people.auth.throttle import GUESSES
-from phoneprov_core.people.users.model import account_key
+from phoneprov_core.people.throttle import GUESSES, account_key
 from races.direct import PASSWORD, Direct
 from races.harness import WORKERS, Service, running
 from races.wire import Line, Reply, kept_open, replies

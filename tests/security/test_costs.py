@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from phoneprov_core.kernel import values
-from phoneprov_core.kernel.search import caseless
+from phoneprov_core.kernel.values import caseless
 from phoneprov_http.bodies import MOST_ELEMENTS, MOST_FIELDS
 from security.asking import answer, least, settled_memory
 from support.api import Api, Caller, opened_api

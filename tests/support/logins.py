@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from phoneprov_core.kernel.errors import Unauthenticated
-from phoneprov_core.people.users.model import account_key
+from phoneprov_core.people.throttle import account_key
 from support.office import Office
 
 

@@ -39,10 +39,10 @@ from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.inventory.phones.use_cases import EnrichedPhone, Phones
 from phoneprov_core.inventory.profiles.use_cases import Profiles
 from phoneprov_core.inventory.vendor_phones import VendorPhones
-from phoneprov_core.kernel.actor import Actor, LevelRule
+from phoneprov_core.kernel.actor import Actor, LevelRule, SharedWrite
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.kernel.values import PRIVATE_RANGES, millis, timestamp
-from phoneprov_core.people.access import Assignment, Permission, SharedWrite
+from phoneprov_core.people.access import Assignment, Permission
 from phoneprov_core.people.api_tokens import ApiTokens, TokenSecrets
 from phoneprov_core.people.audit import Audit
 from phoneprov_core.people.auth.accounts import Register

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from phoneprov_adapters.composition.settings import Settings
 from phoneprov_core.application import UseCases
-from phoneprov_core.people.access import SharedWrite
+from phoneprov_core.kernel.actor import SharedWrite
 from phoneprov_http.app import HttpSettings, create_app
 from phoneprov_http.main.server.asgi import http_settings
 from phoneprov_http.phone.language import Languages

@@ -16,10 +16,10 @@ from support.weight import ROOT, SRC, lines, passed, passed_by
 TESTS = ROOT / "tests"
 MOST_MODULES = {
     "GET /phones/{mac}": 15,
-    "POST /phones": 26,
-    "POST /auth/login": 28,
-    "POST /phone-profiles/switch": 49,
-    "phoneprov switch": 83,
+    "POST /phones": 25,
+    "POST /auth/login": 25,
+    "POST /phone-profiles/switch": 47,
+    "phoneprov switch": 82,
 }
 
 

@@ -41,9 +41,8 @@ from phoneprov_core.features.lines.use_cases import CompareLines
 from phoneprov_core.features.serving.model import FetchObserver
 from phoneprov_core.features.templates.recipes import Rendering
 from phoneprov_core.features.templates.use_cases import Renderer
-from phoneprov_core.kernel.actor import LevelRule
+from phoneprov_core.kernel.actor import LevelRule, SharedWrite
 from phoneprov_core.kernel.ports import Clock, NewId, Pause
-from phoneprov_core.people.access import SharedWrite
 from phoneprov_core.people.auth.model import LoginJournal, Tokens
 from phoneprov_core.people.users.model import AccountPolicy
 from phoneprov_core.switching.deployments.confirm import Watch

@@ -30,8 +30,8 @@ from phoneprov_core.features.desks.services import PhoneCredentials, PhoneServic
 from phoneprov_core.features.desks.upkeep import KeepDesks
 from phoneprov_core.features.desks.use_cases import Desks, LogOut
 from phoneprov_core.kernel.actor import system_actor
-from phoneprov_core.people.auth.throttle import AddressLimit
 from phoneprov_core.people.directory.use_cases import LookUp
+from phoneprov_core.people.throttle import AddressLimit
 
 
 class DesksContainer(ServingContainer):

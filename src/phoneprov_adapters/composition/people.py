@@ -17,8 +17,13 @@ from phoneprov_core.people.api_tokens import ApiTokens
 from phoneprov_core.people.audit import Audit
 from phoneprov_core.people.auth.accounts import ChangePassword, CreateAdmin, Register
 from phoneprov_core.people.auth.login import Login
-from phoneprov_core.people.auth.service_tokens import CheckServiceToken
-from phoneprov_core.people.auth.sessions import Authenticate, Logout, Refresh, Sessions
+from phoneprov_core.people.auth.sessions import (
+    Authenticate,
+    CheckServiceToken,
+    Logout,
+    Refresh,
+    Sessions,
+)
 from phoneprov_core.people.directory.use_cases import CompanyDirectory, PersonalDirectory
 from phoneprov_core.people.me import Me
 from phoneprov_core.people.permissions import Permissions, Rights, UserPermissions

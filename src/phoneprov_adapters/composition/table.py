@@ -22,11 +22,10 @@ from phoneprov_core.features.desks.model import Elsewhere
 from phoneprov_core.features.identities.model import Passwords
 from phoneprov_core.inventory.configuration.well_formed import LARGEST
 from phoneprov_core.inventory.profiles.use_cases import MOST_PROFILES, MOST_REVISIONS
-from phoneprov_core.kernel.actor import LevelRule
+from phoneprov_core.kernel.actor import LevelRule, SharedWrite
 from phoneprov_core.kernel.values import PRIVATE_RANGES
-from phoneprov_core.people.access import SharedWrite
-from phoneprov_core.people.auth.throttle import GUESSES_PER_ADDRESS
 from phoneprov_core.people.directory.use_cases import MOST_CONTACTS
+from phoneprov_core.people.throttle import GUESSES_PER_ADDRESS
 from phoneprov_core.switching.deployments.observation import LOAD_MINUTES
 from phoneprov_core.switching.deployments.order import PHONES_PER_CALLER, SWITCHES_PER_PHONE
 from phoneprov_core.switching.devices.names import DEFAULT_FILENAME_TEMPLATE, Binding

@@ -16,7 +16,7 @@ from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.fields import schema
 from phoneprov_core.kernel.ports import Clock, Pause, Rate, RateStore, ReadAndWrite
 from phoneprov_core.kernel.values import millis, timestamp
-from phoneprov_core.people.auth.throttle import KEPT_UNKNOWN
+from phoneprov_core.people.throttle import KEPT_UNKNOWN
 from phoneprov_core.switching.deployments.model import Outcome
 
 PIECE = 500

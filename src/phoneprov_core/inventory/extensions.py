@@ -7,7 +7,7 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import force_setattr, replace
 
 from phoneprov_core.kernel import values
-from phoneprov_core.kernel.actor import SUPERADMIN, Actor
+from phoneprov_core.kernel.actor import SUPERADMIN, Actor, require_people, require_superadmin
 from phoneprov_core.kernel.commands import Command, QueryCommand, applied, normalise, record_of
 from phoneprov_core.kernel.errors import InUse, require
 from phoneprov_core.kernel.fields import (
@@ -31,7 +31,6 @@ from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.ports import Clock, NewId, ReadAndWrite, Rows, SearchedStore, selected
 from phoneprov_core.kernel.search import ORDER, Query, SearchFields, Whether
 from phoneprov_core.kernel.values import known_id, timestamp
-from phoneprov_core.people.access import require_people, require_superadmin
 from phoneprov_core.people.users.use_cases import KnownNumbers
 
 CHAN_SCCP, CHAN_SIP, CHAN_PJSIP = "chan_sccp", "chan_sip", "chan_pjsip"

@@ -5,7 +5,7 @@ from typing import Annotated, Protocol
 
 from msgspec import UNSET, Struct, UnsetType
 
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import Actor, SharedWrite, require_shared_write
 from phoneprov_core.kernel.commands import Command, QueryCommand, applied, record_of
 from phoneprov_core.kernel.errors import require
 from phoneprov_core.kernel.fields import (
@@ -20,7 +20,6 @@ from phoneprov_core.kernel.fields import (
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.ports import Clock, NewId, ReadAndWrite, Store
 from phoneprov_core.kernel.values import known_id, timestamp
-from phoneprov_core.people.access import SharedWrite, require_shared_write
 
 Model = Annotated[OptionalLine, schema("Model", examples=["CP-7916"])]
 ConnectedPhone = Annotated[

@@ -6,7 +6,7 @@ from typing import Annotated, Protocol
 from msgspec import Struct
 
 from phoneprov_core.inventory.extensions import ExtensionsTransaction, ExtensionType
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import Actor, require_people, require_superadmin
 from phoneprov_core.kernel.commands import Command, record_of
 from phoneprov_core.kernel.errors import AlreadyExists, Conflict, Problem, require
 from phoneprov_core.kernel.fields import (
@@ -20,7 +20,6 @@ from phoneprov_core.kernel.fields import (
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.ports import Clock, NewId, ReadAndWrite, Rows
 from phoneprov_core.kernel.values import known_id, timestamp
-from phoneprov_core.people.access import require_people, require_superadmin
 from phoneprov_core.people.users.model import FirstName, LastName, LoginName
 from phoneprov_core.people.users.use_cases import UserStore
 

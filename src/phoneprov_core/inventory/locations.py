@@ -11,7 +11,7 @@ from msgspec import UNSET, Struct, UnsetType
 from phoneprov_core.inventory.phones.model import Phone, speaks_sip
 from phoneprov_core.inventory.phones.use_cases import PhoneStore
 from phoneprov_core.kernel import values
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import Actor, require_superadmin
 from phoneprov_core.kernel.commands import Command, applied, record_of
 from phoneprov_core.kernel.errors import require
 from phoneprov_core.kernel.fields import Check, CreatedAt, RecordUuid, UpdatedAt, schema
@@ -25,7 +25,6 @@ from phoneprov_core.people.access import (
     is_within,
     location_key,
     location_name,
-    require_superadmin,
 )
 
 _NUMBER = r"^\+[0-9]{3,20}$"

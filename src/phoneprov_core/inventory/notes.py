@@ -6,14 +6,20 @@ from typing import Annotated, Literal, Protocol
 from msgspec import Struct
 
 from phoneprov_core.inventory.phones.model import Phone
-from phoneprov_core.kernel.actor import Actor, Event, UseCaseTrail
+from phoneprov_core.kernel.actor import (
+    Actor,
+    Event,
+    UseCaseTrail,
+    require_people,
+    require_superadmin,
+)
 from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.errors import require
 from phoneprov_core.kernel.fields import OptionalLine, schema
 from phoneprov_core.kernel.ports import ReadAndWrite, Store
 from phoneprov_core.kernel.search import SearchFields
 from phoneprov_core.kernel.values import known_id, known_mac
-from phoneprov_core.people.access import require_at, require_people, require_superadmin
+from phoneprov_core.people.access import require_at
 from phoneprov_core.people.users.model import User
 
 NoteLine = Annotated[

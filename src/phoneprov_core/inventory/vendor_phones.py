@@ -6,14 +6,13 @@ from typing import Annotated, Protocol
 from msgspec import Struct
 
 from phoneprov_core.kernel import values as addresses
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import Actor, SharedWrite, require_shared_write
 from phoneprov_core.kernel.commands import Command, record_of, wrong
 from phoneprov_core.kernel.errors import require
 from phoneprov_core.kernel.fields import StoredMac, schema
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.ports import Clock, ReadAndWrite, Store
 from phoneprov_core.kernel.values import Timestamp, timestamp
-from phoneprov_core.people.access import SharedWrite, require_shared_write
 
 Vendor = Annotated[bool, schema("Whether the phone is a vendor phone")]
 

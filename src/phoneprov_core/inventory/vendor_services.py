@@ -5,7 +5,7 @@ from typing import Annotated, Protocol
 
 from msgspec import UNSET, Struct, UnsetType
 
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import Actor, SharedWrite, require_shared_write
 from phoneprov_core.kernel.commands import Command, applied, record_of
 from phoneprov_core.kernel.errors import require
 from phoneprov_core.kernel.fields import (
@@ -19,7 +19,6 @@ from phoneprov_core.kernel.fields import (
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.ports import Clock, NewId, ReadAndWrite, Store
 from phoneprov_core.kernel.values import known_id, timestamp
-from phoneprov_core.people.access import SharedWrite, require_shared_write
 
 Name = Annotated[OptionalLine, schema("Name of the service", examples=["Company directory"])]
 Type = Annotated[OptionalLine, schema("Kind of service; free text", examples=["IPPhone"])]

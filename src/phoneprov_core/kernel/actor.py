@@ -1,6 +1,7 @@
-"""The actor of a use case: account, level and address; which levels an account holds; the request
-that the actor sent, and the trail: what a writing transaction changes for the actor. The origin is
-a context variable, so tasks that a request starts belong to the request too."""
+"""The actor of a use case: account, level and address; which levels an account holds, and what it
+may do with shared records and with those of other users; the request that the actor sent, and the
+trail: what a writing transaction changes for the actor. The origin is a context variable, so tasks
+that a request starts belong to the request too."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from typing import NamedTuple, Protocol, Self, TypeVar, runtime_checkable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from phoneprov_core.kernel.errors import ReadOnlyToken
+from phoneprov_core.kernel.errors import Forbidden, ReadOnlyToken
 
 R = TypeVar("R", bound=Struct)
 
@@ -228,3 +229,62 @@ class Trail(UseCaseTrail):
             self._found[type(after), key] = after
         elif before is not None:
             self._found.pop((type(before), key), None)
+
+
+class SharedWrite(Enum):
+    """Who may write shared records: phones, their parts, services, the company directory."""
+
+    SUPERADMIN = "superadmin"
+    BEARER = "bearer"
+
+
+def require_superadmin(actor: Actor) -> None:
+    """Raises ``Forbidden`` unless the actor holds level 0."""
+    if actor.holds(SUPERADMIN):
+        return
+    if actor.right is not None:
+        raise Forbidden(f"This needs permission level 0. {beyond_right(actor)} it.")
+    raise Forbidden("This needs permission level 0.")
+
+
+def may_write_shared(actor: Actor, rule: SharedWrite) -> bool:
+    """Whether the actor may write shared records. With a right an account may not: it would move
+    phones into its scope."""
+    is_open = rule is SharedWrite.BEARER and actor.right is None
+    return is_open or actor.holds(SUPERADMIN)
+
+
+def require_shared_write(actor: Actor, rule: SharedWrite) -> None:
+    """Raises ``Forbidden`` unless the actor may write shared records."""
+    if not may_write_shared(actor, rule):
+        require_superadmin(actor)
+
+
+def may_act_for(actor: Actor, user_uuid: str) -> bool:
+    """Whether the caller may read and change records of this user."""
+    return actor.user_uuid == user_uuid or actor.holds(SUPERADMIN)
+
+
+def require_owner(actor: Actor, user_uuid: str) -> None:
+    """Raises ``Forbidden`` unless the actor is the user or holds level 0."""
+    if not may_act_for(actor, user_uuid):
+        more = "" if actor.right is None else f" {beyond_right(actor)} it."
+        raise Forbidden(f"This belongs to another user.{more}")
+
+
+def may_see_people(actor: Actor) -> bool:
+    """Whether the actor may find accounts, extensions and profiles of others, without secrets."""
+    return actor.right is not None or actor.holds(SUPERADMIN)
+
+
+def require_people(actor: Actor) -> None:
+    """Raises ``Forbidden`` unless the actor has the right helpdesk, or holds level 0. What phones
+    show needs ``require_at`` as well."""
+    if not may_see_people(actor):
+        require_superadmin(actor)
+
+
+def beyond_right(actor: Actor) -> str:
+    """The begin of a sentence about what the actor's right does not include."""
+    places = f"for {', '.join(actor.scope)}" if actor.scope else "for all locations"
+    return f"The right {actor.right} {places} does not include"

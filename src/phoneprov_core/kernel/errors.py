@@ -5,7 +5,8 @@ has a code of its own, for callers that must distinguish it, and is defined in i
 adapter maps kinds to status codes, and documents each class by its docstring and usual message.
 """
 
-from typing import Annotated, ClassVar, TypeVar
+import asyncio
+from typing import Annotated, Any, ClassVar, TypeVar
 
 from msgspec import Meta, Struct
 
@@ -180,3 +181,10 @@ def require(record: R | None, one: str) -> R:
     if not record:
         raise NotFound(f"There is no such {one}.")
     return record
+
+
+def retrieved(work: "asyncio.Future[Any]") -> None:
+    """Take note of a failure that no other task awaits, also one in the moment of a cancellation:
+    asyncio reports it otherwise. Does nothing for work that has not ended."""
+    if work.done() and not work.cancelled():
+        work.exception()

@@ -1,10 +1,9 @@
 """The ports of all rooms: clock, identifiers, pauses, counted rates, stores and transactions."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -49,13 +48,6 @@ class RateStore(Protocol):
 
     async def take_back(self, subject: str) -> None:
         """Subtract one event of the subject, if there is one."""
-
-
-def retrieved(work: "asyncio.Future[Any]") -> None:
-    """Take note of a failure that no other task awaits, also one in the moment of a cancellation:
-    asyncio reports it otherwise. Does nothing for work that has not ended."""
-    if work.done() and not work.cancelled():
-        work.exception()
 
 
 E = TypeVar("E")

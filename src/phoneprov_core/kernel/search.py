@@ -74,18 +74,6 @@ def folded(text: str) -> str:
     return "".join(character for character in text if not unicodedata.combining(character))
 
 
-# A character has at most four code points in decomposed form.
-_LONGEST_TYPED = 4 * 255
-
-
-def caseless(text: str) -> str:
-    """The form in which names are compared: Unicode's canonical caseless matching (D145). A text
-    that is too long is returned as it is: it could take minutes."""
-    if len(text) > _LONGEST_TYPED:
-        return text
-    return unicodedata.normalize("NFD", unicodedata.normalize("NFD", text).casefold())
-
-
 def one_letter(plain_text: str) -> str:
     """A plain form in which each reading of two letters is one letter: ``mueller`` is ``muller``,
     the plain form of ``m\u00fcller``. The form of a beginning is a beginning of the form."""

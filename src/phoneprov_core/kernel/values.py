@@ -325,3 +325,15 @@ def uuid(value: str) -> str:
     if not known:
         raise ValueError("must be a UUID")
     return known
+
+
+# A character has at most four code points in decomposed form.
+_LONGEST_TYPED = 4 * 255
+
+
+def caseless(text: str) -> str:
+    """The form in which names are compared: Unicode's canonical caseless matching (D145). A text
+    that is too long is returned as it is: it could take minutes."""
+    if len(text) > _LONGEST_TYPED:
+        return text
+    return unicodedata.normalize("NFD", unicodedata.normalize("NFD", text).casefold())

@@ -1,13 +1,22 @@
 """Permissions, their assignment to users, and the rules that decide who may do what."""
 
 from collections.abc import Iterable
-from enum import Enum
 from typing import Annotated, Protocol, TypeVar
 
 from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.kernel import values
-from phoneprov_core.kernel.actor import SUPERADMIN, SYSTEM, Actor, LevelRule
+from phoneprov_core.kernel.actor import (
+    SUPERADMIN,
+    SYSTEM,
+    Actor,
+    LevelRule,
+    beyond_right,
+    may_act_for,
+    may_see_people,
+    require_owner,
+    require_people,
+)
 from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.errors import Conflict, Forbidden, require
 from phoneprov_core.kernel.fields import (
@@ -21,8 +30,7 @@ from phoneprov_core.kernel.fields import (
     schema,
 )
 from phoneprov_core.kernel.ports import Store
-from phoneprov_core.kernel.search import caseless
-from phoneprov_core.kernel.values import known_id
+from phoneprov_core.kernel.values import caseless, known_id
 
 PermissionLevel = Annotated[
     Level,
@@ -139,40 +147,6 @@ class _Finds(Protocol[R_co]):
         """The record, or None."""
 
 
-class SharedWrite(Enum):
-    """Who may write shared records: phones, their parts, services, the company directory."""
-
-    SUPERADMIN = "superadmin"
-    BEARER = "bearer"
-
-
-def require_superadmin(actor: Actor) -> None:
-    """Raises ``Forbidden`` unless the actor holds level 0."""
-    if actor.holds(SUPERADMIN):
-        return
-    if actor.right is not None:
-        raise Forbidden(f"This needs permission level 0. {_without(actor)} it.")
-    raise Forbidden("This needs permission level 0.")
-
-
-def may_write_shared(actor: Actor, rule: SharedWrite) -> bool:
-    """Whether the actor may write shared records. With a right an account may not: it would move
-    phones into its scope."""
-    is_open = rule is SharedWrite.BEARER and actor.right is None
-    return is_open or actor.holds(SUPERADMIN)
-
-
-def require_shared_write(actor: Actor, rule: SharedWrite) -> None:
-    """Raises ``Forbidden`` unless the actor may write shared records."""
-    if not may_write_shared(actor, rule):
-        require_superadmin(actor)
-
-
-def may_act_for(actor: Actor, user_uuid: str) -> bool:
-    """Whether the caller may read and change records of this user."""
-    return actor.user_uuid == user_uuid or actor.holds(SUPERADMIN)
-
-
 async def visible(
     actor: Actor, records: _Finds[R], uuid: str, one: str, *, is_listed: bool = False
 ) -> R:
@@ -183,13 +157,6 @@ async def visible(
     if record and is_listed and actor.right is not None:
         require_owner(actor, record.user_uuid)
     return require(record if record and may_act_for(actor, record.user_uuid) else None, one)
-
-
-def require_owner(actor: Actor, user_uuid: str) -> None:
-    """Raises ``Forbidden`` unless the actor is the user or holds level 0."""
-    if not may_act_for(actor, user_uuid):
-        more = "" if actor.right is None else f" {_without(actor)} it."
-        raise Forbidden(f"This belongs to another user.{more}")
 
 
 _UNSEEN = rf"\x00-\x1f\x7f-\x9f{values.HIDDEN}"
@@ -241,18 +208,6 @@ def covers(scope: Iterable[str], location: str | None) -> bool:
     return not names or any(is_within(location, name) for name in names)
 
 
-def may_see_people(actor: Actor) -> bool:
-    """Whether the actor may find accounts, extensions and profiles of others, without secrets."""
-    return actor.right is not None or actor.holds(SUPERADMIN)
-
-
-def require_people(actor: Actor) -> None:
-    """Raises ``Forbidden`` unless the actor has the right helpdesk, or holds level 0. What phones
-    show needs ``require_at`` as well."""
-    if not may_see_people(actor):
-        require_superadmin(actor)
-
-
 def is_at(actor: Actor, phone: Placed) -> bool:
     """Whether the phone is in the scope of the actor's right, or the actor holds level 0."""
     return may_see_people(actor) and (
@@ -265,12 +220,7 @@ def require_at(actor: Actor, phone: Placed) -> None:
     require_people(actor)
     if not is_at(actor, phone):
         place = f"at {phone.location}" if phone.location else "without a location"
-        raise Forbidden(f"{_without(actor)} this phone {place}.")
-
-
-def _without(actor: Actor) -> str:
-    places = f"for {', '.join(actor.scope)}" if actor.scope else "for all locations"
-    return f"The right {actor.right} {places} does not include"
+        raise Forbidden(f"{beyond_right(actor)} this phone {place}.")
 
 
 class _CountsLocations(Protocol):

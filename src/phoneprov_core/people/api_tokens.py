@@ -8,7 +8,7 @@ from typing import Annotated, Protocol
 
 from msgspec import Struct
 
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import Actor, require_superadmin
 from phoneprov_core.kernel.commands import Command, record_of, wrong
 from phoneprov_core.kernel.errors import Conflict, Unauthenticated, require
 from phoneprov_core.kernel.fields import (
@@ -24,7 +24,7 @@ from phoneprov_core.kernel.fields import (
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.ports import Clock, NewId, ReadAndWrite, Store
 from phoneprov_core.kernel.values import Timestamp, known_id, timestamp
-from phoneprov_core.people.access import require_login, require_superadmin
+from phoneprov_core.people.access import require_login
 from phoneprov_core.people.users.use_cases import UserStore
 
 PREFIX = "pp_"

@@ -8,14 +8,13 @@ from typing import Annotated, Any, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from phoneprov_core.kernel.actor import Actor, Event, Origin, UseCaseTrail
+from phoneprov_core.kernel.actor import Actor, Event, Origin, UseCaseTrail, require_superadmin
 from phoneprov_core.kernel.commands import QueryCommand
 from phoneprov_core.kernel.errors import Unavailable, require
 from phoneprov_core.kernel.fields import AnyLine, Moment, Uuid, schema
 from phoneprov_core.kernel.paging import After, Limit, Listing
 from phoneprov_core.kernel.ports import Clock, Rate, RateStore, ReadAndWrite
 from phoneprov_core.kernel.values import Timestamp, millis
-from phoneprov_core.people.access import require_superadmin
 
 CHANGED = "changed"
 """Replaces a secret in ``changes``: neither its old nor its new value is kept."""

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Protocol
 
 from msgspec import Struct
 
-from phoneprov_core.kernel.actor import SUPERADMIN, Actor
+from phoneprov_core.kernel.actor import SUPERADMIN, Actor, require_superadmin
 from phoneprov_core.kernel.commands import Command, applied, record_of, require_same
 from phoneprov_core.kernel.errors import Conflict, Forbidden, NotFound, require
 from phoneprov_core.kernel.fields import Check, CreatedAt, UpdatedAt, UserUuid, each, schema
@@ -26,7 +26,6 @@ from phoneprov_core.people.access import (
     location_name,
     require_another_superadmin,
     require_at,
-    require_superadmin,
 )
 
 

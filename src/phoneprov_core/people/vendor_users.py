@@ -10,7 +10,15 @@ from typing import Annotated, Protocol
 
 from msgspec import Struct
 
-from phoneprov_core.kernel.actor import SUPERADMIN, Actor, Event, UseCaseTrail
+from phoneprov_core.kernel.actor import (
+    SUPERADMIN,
+    Actor,
+    Event,
+    UseCaseTrail,
+    may_act_for,
+    may_see_people,
+    require_owner,
+)
 from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.errors import Forbidden, Invalid, NotFound, Problem, require
 from phoneprov_core.kernel.fields import (
@@ -24,15 +32,9 @@ from phoneprov_core.kernel.fields import (
 )
 from phoneprov_core.kernel.ports import Clock, NewId, ReadAndWrite, Store
 from phoneprov_core.kernel.values import known_id, millis, timestamp
-from phoneprov_core.people.access import (
-    AssignmentStore,
-    may_act_for,
-    may_see_people,
-    require_login,
-    require_owner,
-)
-from phoneprov_core.people.auth.throttle import Attempts
+from phoneprov_core.people.access import AssignmentStore, require_login
 from phoneprov_core.people.permissions import Right, still
+from phoneprov_core.people.throttle import Attempts
 from phoneprov_core.people.users.model import User
 from phoneprov_core.people.users.use_cases import ClearAttempts
 

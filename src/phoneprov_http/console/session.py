@@ -10,11 +10,10 @@ from importlib.metadata import version
 from litestar import Router
 
 from phoneprov_core.application import UseCases
-from phoneprov_core.kernel.actor import SUPERADMIN
+from phoneprov_core.kernel.actor import SUPERADMIN, may_write_shared
 from phoneprov_core.kernel.errors import Unauthenticated
 from phoneprov_core.kernel.fields import Redacted
 from phoneprov_core.kernel.values import address_key
-from phoneprov_core.people.access import may_write_shared
 from phoneprov_core.people.auth.model import (
     Credentials,
     LogoutRequest,

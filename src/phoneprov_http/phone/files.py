@@ -11,8 +11,7 @@ from typing import Any
 
 from phoneprov_core.features.serving.model import FetchResult, Transport
 from phoneprov_core.features.serving.use_cases import Ended, FileRequest, Provided, ProvideFile
-from phoneprov_core.kernel.errors import Unavailable
-from phoneprov_core.kernel.ports import retrieved
+from phoneprov_core.kernel.errors import Unavailable, retrieved
 from phoneprov_http.errors import begin, end
 
 PIECE = 64 * 1024

@@ -12,7 +12,7 @@ from litestar.handlers import BaseRouteHandler, HTTPRouteHandler
 from litestar.params import JSONBody, PathParameter
 from litestar.types import ASGIApp, Receive, Scope, Send
 
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import Actor, require_people, require_superadmin
 from phoneprov_core.kernel.commands import Command, command_of_texts, invalid
 from phoneprov_core.kernel.errors import (
     Invalid,
@@ -23,7 +23,6 @@ from phoneprov_core.kernel.errors import (
 )
 from phoneprov_core.kernel.fields import MAC
 from phoneprov_core.kernel.paging import Page, Window
-from phoneprov_core.people.access import require_people, require_superadmin
 from phoneprov_core.people.auth.sessions import Authenticate
 from phoneprov_http.envelope import CSV, ROWS
 from phoneprov_http.errors import Malformed

@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from phoneprov_core.people.auth.model import Lifetimes
-from phoneprov_core.people.auth.throttle import Attempts
+from phoneprov_core.people.throttle import Attempts
 
 REFUSED = "refused"
 CLOSED = "closed"

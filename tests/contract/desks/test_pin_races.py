@@ -9,7 +9,7 @@ from phoneprov_core.features.desks.pins import phone_key
 from phoneprov_core.features.desks.records import end_uses
 from phoneprov_core.kernel.actor import LevelRule, system_actor
 from phoneprov_core.kernel.errors import NotFound, Unauthenticated
-from phoneprov_core.people.auth.throttle import Attempts
+from phoneprov_core.people.throttle import Attempts
 from phoneprov_core.people.vendor_users import guess_key
 from support.hotdesk import IP, OTHER_MAC, PIN, hotdesk
 from support.switch_rig import MAC

@@ -13,7 +13,7 @@ from phoneprov_core.inventory.links import Links
 from phoneprov_core.inventory.locations import Locations
 from phoneprov_core.inventory.phones.use_cases import Phones
 from phoneprov_core.inventory.profiles.use_cases import Profiles
-from phoneprov_core.people.access import SharedWrite
+from phoneprov_core.kernel.actor import SharedWrite
 from phoneprov_core.people.directory.use_cases import CompanyDirectory, PersonalDirectory
 from phoneprov_core.people.users.model import AccountPolicy
 from phoneprov_core.people.users.use_cases import Users

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import msgspec
 
-from phoneprov_core.people.auth.throttle import KEPT_UNKNOWN, WINDOW, Attempts
+from phoneprov_core.people.throttle import KEPT_UNKNOWN, WINDOW, Attempts
 from support.store_tests import DatabaseTests
 
 KEPT = Attempts(

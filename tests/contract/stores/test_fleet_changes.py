@@ -20,12 +20,11 @@ from phoneprov_core.features.fleet.use_cases import ChangeFleet
 from phoneprov_core.features.serving.model import ServedFile
 from phoneprov_core.inventory.phones.model import CreatePhone, Phone, PhonePatch
 from phoneprov_core.inventory.phones.use_cases import PhoneBusy, Phones
-from phoneprov_core.kernel.actor import LevelRule, system_actor
+from phoneprov_core.kernel.actor import LevelRule, SharedWrite, system_actor
 from phoneprov_core.kernel.commands import record_of
 from phoneprov_core.kernel.errors import AlreadyExists, Conflict, Invalid, NotFound
 from phoneprov_core.kernel.paging import NEWEST
 from phoneprov_core.kernel.values import timestamp
-from phoneprov_core.people.access import SharedWrite
 from phoneprov_core.people.audit import WantedEntries
 from phoneprov_core.switching.deployments.model import DeploymentFilter
 from phoneprov_core.switching.deployments.observation import DeviceInformation

@@ -9,7 +9,7 @@ from phoneprov_core.features.batches.model import BatchState
 from phoneprov_core.features.batches.ports import BatchItem
 from phoneprov_core.features.fleet.states import FleetState, SeenPhone
 from phoneprov_core.features.retention import Expiring, Moment, Place
-from phoneprov_core.people.auth.throttle import Attempts
+from phoneprov_core.people.throttle import Attempts
 from phoneprov_core.switching.deployments.model import DeploymentFilter, Outcome
 from phoneprov_core.switching.deployments.order import rollback_target
 from support.phone_records import (

@@ -7,7 +7,7 @@ import pytest
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.ports import Rate
 from phoneprov_core.people.auth.model import Familiarity
-from phoneprov_core.people.auth.throttle import RECENT
+from phoneprov_core.people.throttle import RECENT
 from support.records import a_mac, a_user, identifier
 from support.store_tests import DatabaseTests
 

@@ -11,8 +11,7 @@ from phoneprov_adapters.memory.system import CountingIds, FixedClock, PlainHashe
 from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_core.features.sync.model import Synced, SyncOptions
 from phoneprov_core.features.sync.use_cases import SyncPeople
-from phoneprov_core.kernel.actor import Actor, LevelRule, system_actor
-from phoneprov_core.people.access import SharedWrite
+from phoneprov_core.kernel.actor import Actor, LevelRule, SharedWrite, system_actor
 from phoneprov_core.people.audit import AuditEntry, WantedEntries
 from phoneprov_core.people.directory.model import CompanyContact
 from phoneprov_core.people.directory.use_cases import CompanyDirectory

@@ -8,7 +8,7 @@ import asyncpg
 from asyncpg import connect_utils
 from msgspec import Struct
 
-from phoneprov_core.kernel.ports import retrieved
+from phoneprov_core.kernel.errors import retrieved
 
 POSTGRES = "postgresql+asyncpg://"
 _SQLITE = "sqlite+aiosqlite:///"

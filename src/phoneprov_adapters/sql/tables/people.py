@@ -29,7 +29,6 @@ from phoneprov_core.people.access import Assignment, Permission
 from phoneprov_core.people.api_tokens import ApiTokenRecord
 from phoneprov_core.people.audit import AuditEntry
 from phoneprov_core.people.auth.model import Session
-from phoneprov_core.people.auth.throttle import Attempts
 from phoneprov_core.people.directory.model import (
     CONTACT_FIELDS,
     CompanyContact,
@@ -37,6 +36,7 @@ from phoneprov_core.people.directory.model import (
     PersonalContact,
 )
 from phoneprov_core.people.permissions import Right
+from phoneprov_core.people.throttle import Attempts
 from phoneprov_core.people.users.model import USER_FIELDS, User, UserSearch
 
 users = table_of(

@@ -13,13 +13,12 @@ from phoneprov_core.features.batches.commands import MOST_MACS
 from phoneprov_core.features.batches.ports import BatchesTransaction
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.inventory.profiles.model import ProfileRecord
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import Actor, require_superadmin
 from phoneprov_core.kernel.commands import Command, wrong
 from phoneprov_core.kernel.fields import StoredMac, Uuid, schema
 from phoneprov_core.kernel.ports import ReadAndWrite
 from phoneprov_core.kernel.search import Search
 from phoneprov_core.kernel.values import known_id
-from phoneprov_core.people.access import require_superadmin
 from phoneprov_core.people.users.use_cases import UserStore
 from phoneprov_core.switching.devices.names import mac_in_table
 

@@ -24,12 +24,11 @@ from phoneprov_core.features.templates.use_cases import Renderer, require_good
 from phoneprov_core.inventory.configuration.comparison import Compare, Comparison
 from phoneprov_core.inventory.configuration.well_formed import LARGEST
 from phoneprov_core.inventory.phones.model import Phone
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import Actor, require_superadmin
 from phoneprov_core.kernel.errors import Conflict, NotFound, require
 from phoneprov_core.kernel.fields import SECRET, Redacted, StoredMac, schema
 from phoneprov_core.kernel.ports import ReadAndWrite
 from phoneprov_core.kernel.values import known_id, timestamp
-from phoneprov_core.people.access import require_superadmin
 from phoneprov_core.switching.deployments.deploy import Deploy
 from phoneprov_core.switching.deployments.model import PhoneInactive
 from phoneprov_core.switching.deployments.order import DeploymentRequest, require_fitting

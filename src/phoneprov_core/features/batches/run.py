@@ -35,8 +35,8 @@ from phoneprov_core.kernel.actor import (
     Value,
     belonging_to,
 )
-from phoneprov_core.kernel.errors import Unavailable
-from phoneprov_core.kernel.ports import Clock, NewId, Pause, ReadAndWrite, retrieved
+from phoneprov_core.kernel.errors import Unavailable, retrieved
+from phoneprov_core.kernel.ports import Clock, NewId, Pause, ReadAndWrite
 from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.people.access import still_holds
 from phoneprov_core.people.audit import AuditEntry, WantedEntries

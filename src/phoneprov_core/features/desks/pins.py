@@ -13,8 +13,14 @@ from phoneprov_core.kernel.fields import SECRET, Redacted
 from phoneprov_core.kernel.ports import Clock, Rate, ReadAndWrite
 from phoneprov_core.kernel.values import address_key, millis
 from phoneprov_core.people.auth.model import LoginFailure, LoginJournal, ignore_failure
-from phoneprov_core.people.auth.throttle import MOST_IN_A_ROW, WINDOW, AddressLimit, Attempts
-from phoneprov_core.people.users.model import User, account_key
+from phoneprov_core.people.throttle import (
+    MOST_IN_A_ROW,
+    WINDOW,
+    AddressLimit,
+    Attempts,
+    account_key,
+)
+from phoneprov_core.people.users.model import User
 from phoneprov_core.people.vendor_users import PinHasher, guess_key
 
 OUTSIDE = "pin outside the inventory"

@@ -12,8 +12,8 @@ from phoneprov_core.features.desks.use_cases import LogOut
 from phoneprov_core.inventory.vendor_services import VendorService, VendorServicesTransaction
 from phoneprov_core.kernel.actor import anonymous
 from phoneprov_core.kernel.ports import Clock, ReadAndWrite
-from phoneprov_core.people.auth.throttle import GUESSES_PER_ADDRESS, WINDOW, AddressLimit
 from phoneprov_core.people.directory.use_cases import LookUp
+from phoneprov_core.people.throttle import GUESSES_PER_ADDRESS, WINDOW, AddressLimit
 from phoneprov_core.switching.devices.names import Networks
 
 _MOST_SERVICES = 1000

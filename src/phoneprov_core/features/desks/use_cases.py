@@ -21,20 +21,20 @@ from phoneprov_core.features.desks.pins import phone_key
 from phoneprov_core.features.desks.records import DeskRecord, Due, end_use
 from phoneprov_core.inventory.extensions import CHAN_SCCP
 from phoneprov_core.inventory.phones.model import Phone
-from phoneprov_core.kernel.actor import Actor, Event
+from phoneprov_core.kernel.actor import (
+    Actor,
+    Event,
+    may_act_for,
+    may_see_people,
+    require_people,
+    require_superadmin,
+)
 from phoneprov_core.kernel.commands import applied
 from phoneprov_core.kernel.errors import Conflict, NotFound, require
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.ports import Clock, ReadAndWrite
 from phoneprov_core.kernel.values import known_mac, millis, timestamp
-from phoneprov_core.people.access import (
-    may_act_for,
-    may_see_people,
-    places_of,
-    require_at,
-    require_people,
-    require_superadmin,
-)
+from phoneprov_core.people.access import places_of, require_at
 from phoneprov_core.people.permissions import require_still_at
 from phoneprov_core.people.vendor_users import GuessLock, lock_of
 from phoneprov_core.switching.deployments.model import Action

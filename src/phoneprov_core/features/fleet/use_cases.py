@@ -35,18 +35,21 @@ from phoneprov_core.inventory.phones.model import (
 )
 from phoneprov_core.inventory.phones.use_cases import PhoneBusy
 from phoneprov_core.inventory.vendor_phones import VendorPhoneRecord
-from phoneprov_core.kernel.actor import SUPERADMIN, SYSTEM_ACTOR, Actor, Event, Value
+from phoneprov_core.kernel.actor import (
+    SUPERADMIN,
+    SYSTEM_ACTOR,
+    Actor,
+    Event,
+    Value,
+    require_people,
+    require_superadmin,
+)
 from phoneprov_core.kernel.commands import QueryCommand, record_of, wrong
 from phoneprov_core.kernel.errors import Unavailable, require
 from phoneprov_core.kernel.fields import schema, within
 from phoneprov_core.kernel.ports import Clock, NewId, ReadAndWrite, selected
 from phoneprov_core.kernel.values import known_mac, timestamp
-from phoneprov_core.people.access import (
-    places_of,
-    require_at,
-    require_people,
-    require_superadmin,
-)
+from phoneprov_core.people.access import places_of, require_at
 from phoneprov_core.switching.deployments.observation import Identity, PhoneInformation, identity_at
 
 HISTORY = 20

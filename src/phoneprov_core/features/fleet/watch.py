@@ -26,8 +26,15 @@ from phoneprov_core.features.serving.bootstrap import CheckLoad
 from phoneprov_core.inventory.configuration.findings import ending_of
 from phoneprov_core.inventory.phones.model import Phone, family_of, speaks_sip
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
-from phoneprov_core.kernel.errors import NotFound, PhoneprovError, Refused, TimedOut, Unavailable
-from phoneprov_core.kernel.ports import Clock, Pause, ReadAndWrite, retrieved
+from phoneprov_core.kernel.errors import (
+    NotFound,
+    PhoneprovError,
+    Refused,
+    TimedOut,
+    Unavailable,
+    retrieved,
+)
+from phoneprov_core.kernel.ports import Clock, Pause, ReadAndWrite
 from phoneprov_core.kernel.values import Address, address_of, millis, timestamp
 from phoneprov_core.switching.deployments.model import Deployment
 from phoneprov_core.switching.deployments.observation import (

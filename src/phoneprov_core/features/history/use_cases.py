@@ -22,13 +22,12 @@ from phoneprov_core.features.history.model import (
     then,
 )
 from phoneprov_core.inventory.phones.model import Phone, plain_value
-from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
+from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor, require_superadmin
 from phoneprov_core.kernel.commands import wrong
 from phoneprov_core.kernel.errors import Conflict, Invalid, NotFound
 from phoneprov_core.kernel.paging import Listing, Page, limit_by_key
 from phoneprov_core.kernel.ports import Clock, ReadAndWrite
 from phoneprov_core.kernel.values import timestamp
-from phoneprov_core.people.access import require_superadmin
 from phoneprov_core.switching.deployments.model import Deployment, PhoneInactive
 from phoneprov_core.switching.deployments.order import DeploymentRequest, require_fitting
 from phoneprov_core.switching.deployments.ports import ReplacementChain

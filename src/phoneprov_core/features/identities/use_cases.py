@@ -23,24 +23,30 @@ from phoneprov_core.features.identities.model import (
     SignInSeal,
     TooManyGroups,
 )
-from phoneprov_core.kernel.actor import SUPERADMIN, Actor, Event, LevelRule, anonymous
+from phoneprov_core.kernel.actor import (
+    SUPERADMIN,
+    Actor,
+    Event,
+    LevelRule,
+    anonymous,
+    require_superadmin,
+)
 from phoneprov_core.kernel.commands import command_of_texts, obey
 from phoneprov_core.kernel.errors import Conflict, Invalid, TooManyAttempts, require
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.ports import Clock, NewId, Rate, ReadAndWrite
 from phoneprov_core.kernel.values import address_key, known_id, millis, timestamp
-from phoneprov_core.people.access import require_login, require_superadmin
+from phoneprov_core.people.access import require_login
+from phoneprov_core.people.auth.login import new_session, token_pair
 from phoneprov_core.people.auth.model import (
     Lifetimes,
     LoginFailure,
     LoginJournal,
     TokenPair,
     Tokens,
-    address_closed,
     ignore_failure,
 )
-from phoneprov_core.people.auth.sessions import new_session, token_pair
-from phoneprov_core.people.auth.throttle import GUESSES_PER_ADDRESS, AddressLimit
+from phoneprov_core.people.throttle import GUESSES_PER_ADDRESS, AddressLimit, address_closed
 from phoneprov_core.people.users.model import AccountPolicy, ImportedUser, User
 from phoneprov_core.people.users.use_cases import add_user, created_user
 

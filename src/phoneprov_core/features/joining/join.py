@@ -19,13 +19,12 @@ from phoneprov_core.features.joining.model import (
 from phoneprov_core.inventory.extensions import CreateExtension, ExtensionPatch, KnownNumber
 from phoneprov_core.inventory.links import CreateLink
 from phoneprov_core.inventory.profiles.model import CreateProfile
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import Actor, require_superadmin
 from phoneprov_core.kernel.commands import obey, within_item
 from phoneprov_core.kernel.errors import AlreadyExists, Conflict, Invalid, Problem, require
 from phoneprov_core.kernel.ports import Clock
-from phoneprov_core.kernel.search import caseless
-from phoneprov_core.kernel.values import timestamp
-from phoneprov_core.people.access import require_login, require_superadmin
+from phoneprov_core.kernel.values import caseless, timestamp
+from phoneprov_core.people.access import require_login
 from phoneprov_core.people.directory.model import CreateCompanyContact
 from phoneprov_core.people.users.model import User
 from phoneprov_core.people.vendor_users import CreatePin

@@ -34,11 +34,10 @@ from phoneprov_core.inventory.phones.model import (
     speaks_sip,
 )
 from phoneprov_core.inventory.profiles.model import CreateProfile, ProfileRecord
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import Actor, require_superadmin
 from phoneprov_core.kernel.errors import Conflict, Problem
 from phoneprov_core.kernel.ports import selected
-from phoneprov_core.kernel.search import caseless
-from phoneprov_core.people.access import require_superadmin
+from phoneprov_core.kernel.values import caseless
 from phoneprov_core.people.directory.model import CompanyContactPatch, ContactSearch
 from phoneprov_core.people.users.model import User, UserPatch
 from phoneprov_core.switching.deployments.order import current_of, deployed_text

@@ -20,9 +20,8 @@ from phoneprov_core.features.joining.model import (
 )
 from phoneprov_core.inventory.extensions import ExtensionPatch
 from phoneprov_core.inventory.links import CreateLink
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import Actor, require_superadmin
 from phoneprov_core.kernel.errors import NotFound, Problem
-from phoneprov_core.people.access import require_superadmin
 from phoneprov_core.people.audit import WantedEntries
 from phoneprov_core.people.directory.model import CompanyContactPatch
 from phoneprov_core.people.users.model import User, UserPatch

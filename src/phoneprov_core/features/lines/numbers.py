@@ -11,13 +11,13 @@ from msgspec.structs import replace
 from phoneprov_core.inventory.phones.model import PHONE_FIELDS
 from phoneprov_core.inventory.phones.use_cases import PhoneStore
 from phoneprov_core.kernel import values
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import Actor, may_see_people
 from phoneprov_core.kernel.commands import Command, QueryCommand
 from phoneprov_core.kernel.fields import Check, Location, StoredMac, Uuid, each, schema, within
 from phoneprov_core.kernel.ports import Clock, ReadAndWrite, SearchedStore
 from phoneprov_core.kernel.search import Query, Search, search_for
 from phoneprov_core.kernel.values import known_id, known_mac, timestamp
-from phoneprov_core.people.access import may_see_people, places_of
+from phoneprov_core.people.access import places_of
 from phoneprov_core.people.users.model import USER_FIELDS
 from phoneprov_core.people.users.use_cases import UserStore
 

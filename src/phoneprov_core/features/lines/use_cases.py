@@ -24,12 +24,12 @@ from phoneprov_core.inventory.configuration.findings import Finding, Severity
 from phoneprov_core.inventory.extensions import CHAN_SCCP
 from phoneprov_core.inventory.locations import Emergency, emergency_at, emergency_of
 from phoneprov_core.inventory.phones.model import software_type_of, speaks_sip
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import Actor, require_people, require_superadmin
 from phoneprov_core.kernel.errors import PhoneprovError, require
 from phoneprov_core.kernel.paging import Listing, Page, listing, page_of
 from phoneprov_core.kernel.ports import Clock, ReadAndWrite
 from phoneprov_core.kernel.values import known_id, known_mac, timestamp
-from phoneprov_core.people.access import require_at, require_people, require_superadmin
+from phoneprov_core.people.access import require_at
 from phoneprov_core.switching.deployments.order import DeploymentRequest
 from phoneprov_core.switching.devices.names import mac_of_device
 

@@ -22,11 +22,10 @@ from phoneprov_core.features.rehearsal.model import (
     TooLarge,
 )
 from phoneprov_core.inventory.phones.model import Phone
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import Actor, require_superadmin
 from phoneprov_core.kernel.errors import PhoneprovError, Refused
 from phoneprov_core.kernel.ports import Clock, ReadAndWrite
 from phoneprov_core.kernel.values import timestamp
-from phoneprov_core.people.access import require_superadmin
 from phoneprov_core.switching.deployments.model import (
     Confirmation,
     Deployment,

@@ -11,7 +11,7 @@ from phoneprov_core.features.transfer.model import RowProblem, problems_of
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Invalid
-from phoneprov_core.kernel.search import caseless
+from phoneprov_core.kernel.values import caseless
 from phoneprov_core.people.directory.model import (
     CompanyContact,
     CompanyContactPatch,

@@ -33,13 +33,12 @@ from phoneprov_core.features.transfer.model import (
     RowProblem,
     problems_of,
 )
-from phoneprov_core.kernel.actor import Actor, Event
+from phoneprov_core.kernel.actor import Actor, Event, require_superadmin
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import AlreadyExists, Invalid
 from phoneprov_core.kernel.ports import Clock, ReadAndWrite
-from phoneprov_core.kernel.search import caseless
-from phoneprov_core.kernel.values import millis
-from phoneprov_core.people.access import LastSuperadmin, require_superadmin
+from phoneprov_core.kernel.values import caseless, millis
+from phoneprov_core.people.access import LastSuperadmin
 from phoneprov_core.people.directory.use_cases import CompanyDirectory
 from phoneprov_core.people.users.model import ImportedUser, User, UserPatch
 from phoneprov_core.people.users.use_cases import Users

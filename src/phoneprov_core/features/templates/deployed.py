@@ -23,12 +23,12 @@ from phoneprov_core.inventory.extensions import CHAN_PJSIP, CHAN_SIP
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.inventory.profiles.model import SwitchRequest, TemplateRevision
 from phoneprov_core.inventory.profiles.use_cases import ProfilesTransaction
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import Actor, require_superadmin
 from phoneprov_core.kernel.errors import require
 from phoneprov_core.kernel.fields import SECRET, Redacted, schema
 from phoneprov_core.kernel.ports import ReadAndWrite, Store
 from phoneprov_core.kernel.values import known_id
-from phoneprov_core.people.access import require_superadmin, visible
+from phoneprov_core.people.access import visible
 from phoneprov_core.people.users.model import User
 from phoneprov_core.switching.deployments.model import Deployment, RightsChanged, TemplateFails
 from phoneprov_core.switching.deployments.order import DeploymentRequest, rollback_target

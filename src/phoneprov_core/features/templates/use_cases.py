@@ -21,14 +21,13 @@ from phoneprov_core.features.templates.model import (
 from phoneprov_core.inventory.configuration.findings import Finding
 from phoneprov_core.inventory.configuration.well_formed import LARGEST
 from phoneprov_core.inventory.profiles.use_cases import MOST_REVISIONS
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import Actor, require_superadmin
 from phoneprov_core.kernel.commands import applied, invalid, record_of, require_newest, wrong
 from phoneprov_core.kernel.errors import AlreadyExists, Problem, require
 from phoneprov_core.kernel.fields import SECRET, Redacted
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.ports import Clock, NewId, ReadAndWrite, Rows, Store
 from phoneprov_core.kernel.values import known_id, timestamp
-from phoneprov_core.people.access import require_superadmin
 from phoneprov_core.switching.deployments.texts import Rendered
 
 

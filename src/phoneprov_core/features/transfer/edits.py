@@ -18,7 +18,7 @@ from phoneprov_core.features.transfer.use_cases import Transfer
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.inventory.vendor_phones import VendorPhoneFlag, VendorPhones
 from phoneprov_core.kernel import values
-from phoneprov_core.kernel.actor import Actor, Event, Replaced, Value
+from phoneprov_core.kernel.actor import Actor, Event, Replaced, Value, require_superadmin
 from phoneprov_core.kernel.commands import Command, invalid
 from phoneprov_core.kernel.errors import (
     AlreadyExists,
@@ -32,7 +32,6 @@ from phoneprov_core.kernel.errors import (
 from phoneprov_core.kernel.fields import Check, Location, Uuid, schema
 from phoneprov_core.kernel.ports import NewId
 from phoneprov_core.kernel.values import known_id
-from phoneprov_core.people.access import require_superadmin
 
 MOST_EDITED = 5000
 """Maximum number of records of one act: as many phones as one batch restarts."""

@@ -18,8 +18,7 @@ from phoneprov_core.inventory.locations import (
 )
 from phoneprov_core.inventory.phones.model import CreatePhone, Phone, PhonePatch
 from phoneprov_core.kernel.errors import Problem
-from phoneprov_core.kernel.search import caseless
-from phoneprov_core.kernel.values import INVISIBLE, known_id, known_mac
+from phoneprov_core.kernel.values import INVISIBLE, caseless, known_id, known_mac
 from phoneprov_core.people.access import location_key
 from phoneprov_core.people.directory.model import (
     CompanyContact,

@@ -12,12 +12,11 @@ from msgspec.structs import replace
 from phoneprov_core.features.transfer.model import Changes, RowOutcome, RowProblem, Table
 from phoneprov_core.features.transfer.sheets import SHEETS
 from phoneprov_core.features.transfer.use_cases import Transfer
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import Actor, require_superadmin
 from phoneprov_core.kernel.commands import Command, record_of
 from phoneprov_core.kernel.errors import Problem
 from phoneprov_core.kernel.fields import SECRET, fields_of, schema
 from phoneprov_core.kernel.paging import Listing
-from phoneprov_core.people.access import require_superadmin
 
 Kind = Literal[
     "users", "extensions", "phones", "desks", "kems", "locations", "company-directory",

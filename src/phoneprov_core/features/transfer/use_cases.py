@@ -48,12 +48,12 @@ from phoneprov_core.inventory.locations import Locations, emergency_at
 from phoneprov_core.inventory.phones.model import speaks_sip
 from phoneprov_core.inventory.phones.use_cases import Phones
 from phoneprov_core.inventory.profiles.use_cases import Profiles
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import Actor, require_superadmin
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.paging import Listing, listing
 from phoneprov_core.kernel.ports import Clock, ReadAndWrite, Rows
 from phoneprov_core.kernel.values import timestamp
-from phoneprov_core.people.access import require_login, require_superadmin
+from phoneprov_core.people.access import require_login
 from phoneprov_core.people.directory.use_cases import CompanyDirectory, PersonalDirectory
 from phoneprov_core.people.users.use_cases import Users
 from phoneprov_core.people.vendor_users import VendorUsers

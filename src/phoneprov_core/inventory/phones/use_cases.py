@@ -23,7 +23,17 @@ from phoneprov_core.inventory.phones.model import (
     plain_value,
 )
 from phoneprov_core.inventory.vendor_phones import VendorPhone, VendorPhonesTransaction
-from phoneprov_core.kernel.actor import SUPERADMIN, Actor, Event, UseCaseTrail
+from phoneprov_core.kernel.actor import (
+    SUPERADMIN,
+    Actor,
+    Event,
+    SharedWrite,
+    UseCaseTrail,
+    may_see_people,
+    require_owner,
+    require_people,
+    require_shared_write,
+)
 from phoneprov_core.kernel.commands import applied, record_of
 from phoneprov_core.kernel.errors import Conflict, Forbidden, require
 from phoneprov_core.kernel.fields import schema
@@ -31,14 +41,7 @@ from phoneprov_core.kernel.paging import Listing, Page, listing, page_of
 from phoneprov_core.kernel.ports import Clock, ReadAndWrite, SearchedStore
 from phoneprov_core.kernel.search import Search, search_for
 from phoneprov_core.kernel.values import known_mac, timestamp
-from phoneprov_core.people.access import (
-    SharedWrite,
-    may_see_people,
-    places_of,
-    require_owner,
-    require_people,
-    require_shared_write,
-)
+from phoneprov_core.people.access import places_of
 
 
 class ForgetServedFile(Protocol):

@@ -25,7 +25,14 @@ from phoneprov_core.inventory.profiles.model import (
     from_template,
     whole,
 )
-from phoneprov_core.kernel.actor import SUPERADMIN, Actor, UseCaseTrail
+from phoneprov_core.kernel.actor import (
+    SUPERADMIN,
+    Actor,
+    UseCaseTrail,
+    may_act_for,
+    may_see_people,
+    require_owner,
+)
 from phoneprov_core.kernel.commands import Rules, applied, obey, record_of, require_newest
 from phoneprov_core.kernel.errors import NotFound, require
 from phoneprov_core.kernel.paging import Listing, Page, listing
@@ -39,13 +46,7 @@ from phoneprov_core.kernel.ports import (
     selected,
 )
 from phoneprov_core.kernel.values import known_id, timestamp
-from phoneprov_core.people.access import (
-    KnownUsers,
-    may_act_for,
-    may_see_people,
-    require_owner,
-    visible,
-)
+from phoneprov_core.people.access import KnownUsers, visible
 
 
 class RevisionStore(Rows[Revision], Protocol):

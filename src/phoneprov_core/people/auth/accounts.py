@@ -10,8 +10,7 @@ from phoneprov_core.kernel.actor import SUPERADMIN, SYSTEM_ACTOR, Actor, Event, 
 from phoneprov_core.kernel.commands import obey, wrong
 from phoneprov_core.kernel.errors import Forbidden, TooManyAttempts, Unavailable, require
 from phoneprov_core.kernel.ports import Clock, NewId, ReadAndWrite, Store
-from phoneprov_core.kernel.search import caseless
-from phoneprov_core.kernel.values import timestamp
+from phoneprov_core.kernel.values import caseless, timestamp
 from phoneprov_core.people.access import Assignment, Permission, require_login
 from phoneprov_core.people.auth.login import Guesses
 from phoneprov_core.people.auth.model import (
@@ -23,8 +22,8 @@ from phoneprov_core.people.auth.model import (
     WrongCredentials,
     ignore_failure,
 )
-from phoneprov_core.people.auth.throttle import GUESSES_PER_ADDRESS
 from phoneprov_core.people.permissions import Right
+from phoneprov_core.people.throttle import GUESSES_PER_ADDRESS
 from phoneprov_core.people.users.model import (
     AccountPolicy,
     PasswordHasher,

@@ -5,19 +5,25 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import KW_ONLY, dataclass
+from datetime import datetime
 from typing import Annotated
 from weakref import WeakValueDictionary
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from phoneprov_core.kernel.actor import Actor, Event, anonymous
+from phoneprov_core.kernel.actor import (
+    Actor,
+    Event,
+    anonymous,
+)
 from phoneprov_core.kernel.errors import TooManyAttempts, Unauthenticated, Unavailable
 from phoneprov_core.kernel.fields import SECRET, Redacted
 from phoneprov_core.kernel.ports import Clock, NewId, ReadAndWrite
 from phoneprov_core.kernel.values import address_key, millis, timestamp
 from phoneprov_core.people.auth.model import (
     AuthTransaction,
+    Claims,
     Credentials,
     Familiarity,
     Lifetimes,
@@ -25,22 +31,25 @@ from phoneprov_core.people.auth.model import (
     LoggedIn,
     LoginFailure,
     LoginJournal,
+    Session,
+    TokenKind,
+    TokenPair,
     Tokens,
     WrongCredentials,
-    address_closed,
     ignore_failure,
-    login_closed,
 )
-from phoneprov_core.people.auth.sessions import new_session, token_pair
-from phoneprov_core.people.auth.throttle import (
+from phoneprov_core.people.throttle import (
     GUESSES_PER_ADDRESS,
     LONGEST_WAIT,
     MOST_IN_A_ROW,
     RECENT,
     AddressLimit,
     Attempts,
+    account_key,
+    address_closed,
+    login_closed,
 )
-from phoneprov_core.people.users.model import PasswordHasher, User, account_key
+from phoneprov_core.people.users.model import PasswordHasher, User
 
 _PAUSE = 0.03
 """Seconds between two reads of undecided guesses: about the duration of a hash."""
@@ -253,3 +262,43 @@ class Login:
             lifetimes=self.lifetimes,
         )
         return LoggedIn(user, tokens)
+
+
+def new_session(
+    uuid: str, user_uuid: str, token_id: str, now: datetime, lifetimes: Lifetimes
+) -> Session:
+    """The session that a login creates."""
+    moment = millis(now)
+    ends_at = moment + lifetimes.session * 1000
+    return Session(
+        uuid=uuid,
+        user_uuid=user_uuid,
+        token_id=token_id,
+        created_at=moment,
+        expires_at=min(moment + lifetimes.refresh_idle * 1000, ends_at),
+        ends_at=ends_at,
+    )
+
+
+def token_pair(
+    tokens: Tokens,
+    session_uuid: str,
+    user_uuid: str,
+    *,
+    access_id: str,
+    refresh_id: str,
+    now: datetime,
+    lifetimes: Lifetimes,
+) -> TokenPair:
+    """An access and a refresh token for a session."""
+    moment = millis(now)
+
+    def issue(kind: TokenKind, token_id: str, lifetime: int) -> str:
+        return tokens.issue(
+            kind, Claims(user_uuid, session_uuid, token_id, moment, moment + lifetime * 1000)
+        )
+
+    return TokenPair(
+        issue(TokenKind.ACCESS, access_id, lifetimes.access),
+        issue(TokenKind.REFRESH, refresh_id, lifetimes.refresh_idle),
+    )

@@ -1,6 +1,5 @@
 """Sessions, tokens and credentials, and the stores that keep them."""
 
-import math
 from collections.abc import Callable
 from enum import Enum
 from typing import Annotated, Protocol
@@ -13,7 +12,7 @@ from phoneprov_core.kernel.fields import SECRET, RecordUuid, Redacted, schema
 from phoneprov_core.kernel.ports import RateStore
 from phoneprov_core.kernel.values import Timestamp, timestamp_of_millis
 from phoneprov_core.people.api_tokens import ApiTokenStore
-from phoneprov_core.people.auth.throttle import Attempts
+from phoneprov_core.people.throttle import Attempts
 from phoneprov_core.people.users.model import LoginName, Password, User
 from phoneprov_core.people.users.use_cases import EndSessions, KnownAddresses, UsersTransaction
 
@@ -201,22 +200,6 @@ class Locked(TooManyAttempts):
     usual = (
         "This login is locked after too many failures; log in from an address that you used in the "
         "last 30 days, or ask an administrator for a new password."
-    )
-
-
-def login_closed(seconds: int) -> TooManyAttempts:
-    """The login of an account is closed."""
-    return TooManyAttempts(
-        f"Too many failed logins; try again in {seconds} seconds.", retry_after=seconds
-    )
-
-
-def address_closed(wait: int) -> TooManyAttempts:
-    """Logins from a client address are closed for ``wait`` milliseconds."""
-    seconds = math.ceil(wait / 1000)
-    return TooManyAttempts(
-        f"Too many failed logins from this address; try again in {seconds} seconds.",
-        retry_after=seconds,
     )
 
 

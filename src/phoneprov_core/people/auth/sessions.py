@@ -1,74 +1,48 @@
-"""Sessions and their tokens: authentication by access token, refresh and logout."""
+"""Sessions and their tokens: authentication by access token, refresh and logout; and the tokens of
+other services, Asterisk and the collector of metrics, which the settings contain."""
 
+import hmac
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Protocol
 from uuid import UUID, uuid5
 
 from msgspec.structs import replace
 
-from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor, Event, LevelRule
+from phoneprov_core.kernel.actor import (
+    SYSTEM_ACTOR,
+    Actor,
+    Event,
+    LevelRule,
+    UseCaseTrail,
+    anonymous,
+    require_superadmin,
+)
 from phoneprov_core.kernel.commands import wrong
 from phoneprov_core.kernel.errors import Unauthenticated, Unavailable, require
 from phoneprov_core.kernel.paging import Listing, Page, page_of
-from phoneprov_core.kernel.ports import Clock, NewId, ReadAndWrite
+from phoneprov_core.kernel.ports import Clock, NewId, Rate, RateStore, ReadAndWrite
 from phoneprov_core.kernel.values import known_id, millis, timestamp
-from phoneprov_core.people.access import require_login, require_superadmin
+from phoneprov_core.people.access import require_login
 from phoneprov_core.people.api_tokens import PREFIX, TokenPrincipal, TokenSecrets
+from phoneprov_core.people.auth.login import token_pair
 from phoneprov_core.people.auth.model import (
     AuthTransaction,
-    Claims,
     Exchange,
     Lifetimes,
+    LoginFailure,
+    LoginJournal,
     LogoutRequest,
     OpenSession,
     RefreshRequest,
-    Session,
     SessionStore,
     TokenKind,
     TokenPair,
     Tokens,
+    ignore_failure,
 )
-
-
-def new_session(
-    uuid: str, user_uuid: str, token_id: str, now: datetime, lifetimes: Lifetimes
-) -> Session:
-    """The session that a login creates."""
-    moment = millis(now)
-    ends_at = moment + lifetimes.session * 1000
-    return Session(
-        uuid=uuid,
-        user_uuid=user_uuid,
-        token_id=token_id,
-        created_at=moment,
-        expires_at=min(moment + lifetimes.refresh_idle * 1000, ends_at),
-        ends_at=ends_at,
-    )
-
-
-def token_pair(
-    tokens: Tokens,
-    session_uuid: str,
-    user_uuid: str,
-    *,
-    access_id: str,
-    refresh_id: str,
-    now: datetime,
-    lifetimes: Lifetimes,
-) -> TokenPair:
-    """An access and a refresh token for a session."""
-    moment = millis(now)
-
-    def issue(kind: TokenKind, token_id: str, lifetime: int) -> str:
-        return tokens.issue(
-            kind, Claims(user_uuid, session_uuid, token_id, moment, moment + lifetime * 1000)
-        )
-
-    return TokenPair(
-        issue(TokenKind.ACCESS, access_id, lifetimes.access),
-        issue(TokenKind.REFRESH, refresh_id, lifetimes.refresh_idle),
-    )
+from phoneprov_core.people.throttle import TokenLimit
 
 
 @dataclass(frozen=True)
@@ -303,3 +277,50 @@ async def _owner(tx: AuthTransaction, actor: Actor, user_uuid: str | None) -> st
         return actor.user_uuid
     require_superadmin(actor)
     return require(await tx.users.find(known_id(user_uuid)), "user").uuid
+
+
+ONE_A_MINUTE = Rate(1, 60 * 1000)
+
+
+class ServiceTokensTransaction(Protocol):
+    """Stores that the check of service tokens uses."""
+
+    @property
+    def rates(self) -> RateStore: ...
+    @property
+    def trail(self) -> UseCaseTrail: ...
+
+
+@dataclass
+class CheckServiceToken:
+    """Compares the token of a service. A wrong one is a line of the log, and one a minute for each
+    service is an audit entry; after 20 wrong ones from a client address in 15 minutes none of its
+    tokens is compared."""
+
+    database: ReadAndWrite[ServiceTokensTransaction]
+    clock: Clock
+    _: KW_ONLY
+    journal: LoginJournal = ignore_failure
+
+    def __post_init__(self) -> None:
+        self._limit = TokenLimit(self.clock)
+
+    async def __call__(self, service: str, token: str, sent: Sequence[bytes], ip: str) -> bool:
+        """Whether one of the tokens that the client ``sent`` is the token of the service. None is
+        no guess."""
+        if not sent:
+            return False
+        if self._limit.is_closed(ip):
+            self.journal(LoginFailure(ip, "token_locked"))
+            return False
+        known = token.encode()
+        if any(hmac.compare_digest(one, known) for one in sent):
+            return True
+        self._limit.count(ip)
+        self.journal(LoginFailure(ip, "wrong_token"))
+        with suppress(Unavailable):
+            async with self.database.write(by=anonymous(ip)) as tx:
+                now = millis(self.clock())
+                if not await tx.rates.add(f"service token {service}", ONE_A_MINUTE, now):
+                    tx.trail.note(Event("service_token.failed", "service", service))
+        return False

@@ -6,19 +6,13 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import Actor, SharedWrite, require_owner, require_shared_write
 from phoneprov_core.kernel.commands import applied, record_of, require_same
 from phoneprov_core.kernel.errors import require
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.ports import Clock, NewId, ReadAndWrite, SearchedStore, Store, selected
 from phoneprov_core.kernel.values import known_id, timestamp
-from phoneprov_core.people.access import (
-    KnownUsers,
-    SharedWrite,
-    require_owner,
-    require_shared_write,
-    visible,
-)
+from phoneprov_core.people.access import KnownUsers, visible
 from phoneprov_core.people.directory.model import (
     CompanyContact,
     CompanyContactPatch,

@@ -1,6 +1,5 @@
 """User accounts, their commands, and the rules for names and passwords."""
 
-import hashlib
 import unicodedata
 from collections.abc import Callable
 from typing import Annotated, Literal, Protocol
@@ -27,16 +26,8 @@ from phoneprov_core.kernel.fields import (
     Uuid,
     schema,
 )
-from phoneprov_core.kernel.search import (
-    ORDER,
-    Filter,
-    HasNumber,
-    Query,
-    SearchFields,
-    Whether,
-    caseless,
-)
-from phoneprov_core.kernel.values import Timestamp
+from phoneprov_core.kernel.search import ORDER, Filter, HasNumber, Query, SearchFields, Whether
+from phoneprov_core.kernel.values import Timestamp, caseless
 
 # No blank but a space, only between other characters; ``check_new_username`` has more rules.
 _USERNAME = r"^[^\s\x00-\x1f\x7f-\x9f]+(?: [^\s\x00-\x1f\x7f-\x9f]+)*$"
@@ -152,14 +143,6 @@ class UserPatch(Command, frozen=True, kw_only=True):
     nationality: Nationality | UnsetType | None = UNSET
     timezone: Timezone | UnsetType = UNSET
     is_active: Active | UnsetType = UNSET
-
-
-def account_key(username: str, address: str = "") -> str:
-    """The key that guesses at a name are counted under; those from an ``address`` that the account
-    recently logged in from count apart. It is a digest, and unknown names count like known ones:
-    users enter passwords into the wrong field."""
-    counted = f"{caseless(username)}\n{address}" if address else caseless(username)
-    return hashlib.sha256(counted.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 USER_FIELDS = SearchFields(

@@ -8,19 +8,20 @@ from typing import Protocol
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from phoneprov_core.kernel.actor import Actor, Event, UseCaseTrail
+from phoneprov_core.kernel.actor import (
+    Actor,
+    Event,
+    UseCaseTrail,
+    require_people,
+    require_superadmin,
+)
 from phoneprov_core.kernel.commands import applied, obey, record_of
 from phoneprov_core.kernel.errors import AlreadyExists, Problem, Unavailable, require
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.ports import Clock, NewId, ReadAndWrite, Rows, SearchedStore, selected
 from phoneprov_core.kernel.values import known_id, timestamp
-from phoneprov_core.people.access import (
-    AssignmentStore,
-    require_another_superadmin,
-    require_login,
-    require_people,
-    require_superadmin,
-)
+from phoneprov_core.people.access import AssignmentStore, require_another_superadmin, require_login
+from phoneprov_core.people.throttle import account_key
 from phoneprov_core.people.users.model import (
     AccountPolicy,
     CreateUser,
@@ -29,7 +30,6 @@ from phoneprov_core.people.users.model import (
     User,
     UserPatch,
     UserSearch,
-    account_key,
     check_new_username,
 )
 

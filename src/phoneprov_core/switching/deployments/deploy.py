@@ -9,8 +9,7 @@ from msgspec.structs import replace
 
 from phoneprov_core.inventory.phones.model import Phone, software_type_of
 from phoneprov_core.kernel.actor import Actor
-from phoneprov_core.kernel.errors import PhoneprovError, Unavailable
-from phoneprov_core.kernel.ports import retrieved
+from phoneprov_core.kernel.errors import PhoneprovError, Unavailable, retrieved
 from phoneprov_core.switching.deployments.confirm import Confirm
 from phoneprov_core.switching.deployments.model import (
     RESTARTED,

@@ -11,13 +11,13 @@ from msgspec.structs import replace
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.inventory.profiles.model import Content, ProfileRecord, Revision, SwitchRequest
 from phoneprov_core.inventory.profiles.use_cases import TemplatesOfProfiles
-from phoneprov_core.kernel.actor import SUPERADMIN, Actor, Event, Value
+from phoneprov_core.kernel.actor import SUPERADMIN, Actor, Event, Value, may_act_for, may_see_people
 from phoneprov_core.kernel.commands import filled
 from phoneprov_core.kernel.errors import Conflict, NotFound, require
 from phoneprov_core.kernel.fields import SECRET, Redacted
 from phoneprov_core.kernel.ports import Rate, RateStore, ReadAndWrite
 from phoneprov_core.kernel.values import known_id
-from phoneprov_core.people.access import may_act_for, may_see_people, require_at, visible
+from phoneprov_core.people.access import require_at, visible
 from phoneprov_core.switching.deployments.model import (
     Action,
     Confirmation,

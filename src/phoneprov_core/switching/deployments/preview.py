@@ -20,13 +20,13 @@ from phoneprov_core.inventory.profiles.model import (
     Sha256,
     SwitchRequest,
 )
-from phoneprov_core.kernel.actor import SUPERADMIN, SYSTEM_ACTOR, Actor
+from phoneprov_core.kernel.actor import SUPERADMIN, SYSTEM_ACTOR, Actor, require_owner
 from phoneprov_core.kernel.commands import obey
 from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.kernel.fields import Size, StoredMac, schema
 from phoneprov_core.kernel.ports import Clock, ReadAndWrite
 from phoneprov_core.kernel.values import millis, timestamp
-from phoneprov_core.people.access import require_owner, visible
+from phoneprov_core.people.access import visible
 from phoneprov_core.switching.deployments.deploy import Deploy
 from phoneprov_core.switching.deployments.model import Deployment, Outcome
 from phoneprov_core.switching.deployments.observation import (

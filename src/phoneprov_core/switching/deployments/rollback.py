@@ -8,13 +8,12 @@ from msgspec.structs import replace
 
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.inventory.profiles.model import AnyRevision
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import Actor, require_superadmin
 from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.errors import NotFound, Problem, require
 from phoneprov_core.kernel.fields import Uuid, schema
 from phoneprov_core.kernel.ports import ReadAndWrite
 from phoneprov_core.kernel.values import known_mac
-from phoneprov_core.people.access import require_superadmin
 from phoneprov_core.switching.deployments.deploy import Deploy
 from phoneprov_core.switching.deployments.model import Action, Deployment, RightsChanged
 from phoneprov_core.switching.deployments.order import (

@@ -12,21 +12,22 @@ from msgspec.structs import replace
 from phoneprov_core.inventory.phones.model import Phone, software_type_of
 from phoneprov_core.inventory.phones.use_cases import PhoneBusy
 from phoneprov_core.inventory.profiles.model import Switched, SwitchRequest
-from phoneprov_core.kernel.actor import SUPERADMIN, Actor, Event, Value
-from phoneprov_core.kernel.commands import require_same
-from phoneprov_core.kernel.errors import PhoneprovError, TimedOut, require
-from phoneprov_core.kernel.fields import StoredMac
-from phoneprov_core.kernel.paging import NEWEST, Listing, Page, limit_by_key, listing
-from phoneprov_core.kernel.ports import Clock, NewestRows, ReadAndWrite, retrieved
-from phoneprov_core.kernel.values import known_id, known_mac, millis, timestamp
-from phoneprov_core.people.access import (
-    covers,
+from phoneprov_core.kernel.actor import (
+    SUPERADMIN,
+    Actor,
+    Event,
+    Value,
     may_act_for,
     may_see_people,
-    places_of,
-    require_at,
     require_people,
 )
+from phoneprov_core.kernel.commands import require_same
+from phoneprov_core.kernel.errors import PhoneprovError, TimedOut, require, retrieved
+from phoneprov_core.kernel.fields import StoredMac
+from phoneprov_core.kernel.paging import NEWEST, Listing, Page, limit_by_key, listing
+from phoneprov_core.kernel.ports import Clock, NewestRows, ReadAndWrite
+from phoneprov_core.kernel.values import known_id, known_mac, millis, timestamp
+from phoneprov_core.people.access import covers, places_of, require_at
 from phoneprov_core.people.permissions import require_still_at
 from phoneprov_core.switching.deployments.deploy import CLOSING_SECONDS, Deploy
 from phoneprov_core.switching.deployments.model import (

@@ -11,7 +11,7 @@ from phoneprov_core.kernel.errors import Unauthenticated, Unavailable
 from phoneprov_core.kernel.values import millis
 from phoneprov_core.people.audit import WantedEntries
 from phoneprov_core.people.auth.model import LoginFailure
-from phoneprov_core.people.auth.throttle import AddressLimit
+from phoneprov_core.people.throttle import AddressLimit
 from phoneprov_core.people.vendor_users import CreatePin, VendorUsers, guess_key
 from support.office import Office
 from support.phone_records import a_phone

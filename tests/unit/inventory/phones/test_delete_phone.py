@@ -10,9 +10,8 @@ from phoneprov_core.features.desks.records import DeskRecord
 from phoneprov_core.features.serving.model import ServedFile
 from phoneprov_core.inventory.phones.model import CreatePhone
 from phoneprov_core.inventory.phones.use_cases import Phones
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.kernel.actor import Actor, SharedWrite
 from phoneprov_core.kernel.errors import Conflict, Forbidden, NotFound, Unavailable
-from phoneprov_core.people.access import SharedWrite
 from phoneprov_core.people.audit import WantedEntries
 from support.phone_records import a_flag, a_kem, a_phone
 from support.records import a_mac, identifier

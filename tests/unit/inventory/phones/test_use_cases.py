@@ -3,8 +3,8 @@
 import pytest
 
 from phoneprov_core.inventory.phones.model import CreatePhone, PhonePatch
+from phoneprov_core.kernel.actor import SharedWrite
 from phoneprov_core.kernel.errors import Forbidden
-from phoneprov_core.people.access import SharedWrite
 from support.office import Office, Settings
 
 MAC = "00:1B:D4:12:34:56"

@@ -3,22 +3,19 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from phoneprov_core.kernel.actor import Actor, LevelRule
-from phoneprov_core.kernel.errors import Forbidden
-from phoneprov_core.people.access import (
-    LastSuperadmin,
+from phoneprov_core.kernel.actor import (
+    Actor,
+    LevelRule,
     SharedWrite,
-    covers,
-    is_at,
-    is_within,
     may_act_for,
     may_see_people,
     may_write_shared,
-    require_at,
     require_owner,
     require_shared_write,
     require_superadmin,
 )
+from phoneprov_core.kernel.errors import Forbidden
+from phoneprov_core.people.access import LastSuperadmin, covers, is_at, is_within, require_at
 from support.phone_records import a_phone
 
 STRICT, HIERARCHICAL = LevelRule.STRICT, LevelRule.HIERARCHICAL

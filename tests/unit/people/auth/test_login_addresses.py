@@ -8,7 +8,7 @@ import pytest
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import TooManyAttempts, Unauthenticated
 from phoneprov_core.people.auth.model import WrongCredentials
-from phoneprov_core.people.auth.throttle import REFUSAL_PAUSE
+from phoneprov_core.people.throttle import REFUSAL_PAUSE
 from support.logins import fail, failures
 from support.office import PASSWORD, Office, Settings
 

@@ -8,7 +8,7 @@ from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import TooManyAttempts, Unauthenticated, Unavailable
 from phoneprov_core.kernel.values import millis
 from phoneprov_core.people.auth.model import Credentials, WrongCredentials
-from phoneprov_core.people.users.model import account_key
+from phoneprov_core.people.throttle import account_key
 from support.logins import fail, failures, meanwhile
 from support.office import PASSWORD, Office
 

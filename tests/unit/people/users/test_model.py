@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from phoneprov_core.kernel.errors import Invalid
-from phoneprov_core.kernel.search import caseless
+from phoneprov_core.kernel.values import caseless
 from phoneprov_core.people.users.model import CreateUser
 
 FIELDS: dict[str, Any] = {

@@ -9,9 +9,9 @@ from phoneprov_adapters.sql.engines.statements import insert_into, upsert
 from phoneprov_adapters.sql.stores.store import SqlQueries
 from phoneprov_adapters.sql.tables.people import login_addresses, login_attempts, rates, users
 from phoneprov_core.kernel.ports import Rate, RateStore
-from phoneprov_core.kernel.search import caseless
+from phoneprov_core.kernel.values import caseless
 from phoneprov_core.people.auth.model import Familiarity, LoginAddressStore, LoginAttemptStore
-from phoneprov_core.people.auth.throttle import KEPT_UNKNOWN, RECENT, Attempts
+from phoneprov_core.people.throttle import KEPT_UNKNOWN, RECENT, Attempts
 
 _COUNTED = Attempts.__struct_fields__
 _SEE_ATTEMPTS = select(*[login_attempts.c[name] for name in _COUNTED]).where(

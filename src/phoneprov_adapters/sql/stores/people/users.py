@@ -35,7 +35,7 @@ from phoneprov_adapters.sql.tables.people import (
     users,
 )
 from phoneprov_core.kernel.actor import LevelRule
-from phoneprov_core.kernel.search import caseless
+from phoneprov_core.kernel.values import caseless
 from phoneprov_core.people.access import Assignment, AssignmentStore
 from phoneprov_core.people.users.model import User, looks_alike
 from phoneprov_core.people.users.use_cases import UserStore

@@ -3,15 +3,15 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from phoneprov_core.people.auth.throttle import (
+from phoneprov_core.people.throttle import (
     FIRST_WAIT,
     GUESSES,
     LONGEST_LOOK,
     LONGEST_WAIT,
     WINDOW,
     Attempts,
+    account_key,
 )
-from phoneprov_core.people.users.model import account_key
 
 START = 1_700_000_000_000
 MINUTE = 60 * 1000

@@ -6,13 +6,20 @@ the count. A guess whose check was interrupted is not counted.
 """
 
 import asyncio
+import hashlib
+import math
 from typing import Self
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from phoneprov_core.kernel.errors import TooManyAttempts
 from phoneprov_core.kernel.ports import Clock, Rate, RateStore
-from phoneprov_core.kernel.values import address_key, millis
+from phoneprov_core.kernel.values import (
+    address_key,
+    caseless,
+    millis,
+)
 
 GUESSES = 5
 WINDOW = 15 * 60 * 1000
@@ -210,3 +217,27 @@ class AddressLimit:
 
     def _subject(self, ip: str) -> str:
         return f"{self._kind} {address_key(ip)}"
+
+
+def account_key(username: str, address: str = "") -> str:
+    """The key that guesses at a name are counted under; those from an ``address`` that the account
+    recently logged in from count apart. It is a digest, and unknown names count like known ones:
+    users enter passwords into the wrong field."""
+    counted = f"{caseless(username)}\n{address}" if address else caseless(username)
+    return hashlib.sha256(counted.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def login_closed(seconds: int) -> TooManyAttempts:
+    """The login of an account is closed."""
+    return TooManyAttempts(
+        f"Too many failed logins; try again in {seconds} seconds.", retry_after=seconds
+    )
+
+
+def address_closed(wait: int) -> TooManyAttempts:
+    """Logins from a client address are closed for ``wait`` milliseconds."""
+    seconds = math.ceil(wait / 1000)
+    return TooManyAttempts(
+        f"Too many failed logins from this address; try again in {seconds} seconds.",
+        retry_after=seconds,
+    )
