@@ -14,7 +14,7 @@ import click
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from phoneprov_http.main.commands.openapi import describe
+from phoneprov_http.main.commands.serve import describe
 from support.fuzz import Fuzz
 from support.served import served
 

@@ -24,7 +24,6 @@ from phoneprov_http.front import Front
 from phoneprov_http.openapi.document import openapi_config
 from phoneprov_http.phone.app import PhonePages
 from phoneprov_http.phone.language import Languages
-from phoneprov_http.routes.docs import docs_routes
 from phoneprov_http.routes.features.batches import batch_routes
 from phoneprov_http.routes.features.desks import desk_routes
 from phoneprov_http.routes.features.fleet import fleet_routes
@@ -34,13 +33,11 @@ from phoneprov_http.routes.features.serving import provisioning_routes
 from phoneprov_http.routes.features.templates import template_routes
 from phoneprov_http.routes.features.transfer import transfer_routes
 from phoneprov_http.routes.handlers import ApiRequest, Authentication, guard, require_known_query
-from phoneprov_http.routes.health import health_routes
 from phoneprov_http.routes.inventory.extensions import extension_routes, user_extension_routes
 from phoneprov_http.routes.inventory.locations import location_routes
 from phoneprov_http.routes.inventory.phone_profiles import profile_routes
 from phoneprov_http.routes.inventory.phones import phone_routes
-from phoneprov_http.routes.inventory.vendor_kem import kem_routes
-from phoneprov_http.routes.inventory.vendor_phones import vendor_phone_routes
+from phoneprov_http.routes.inventory.vendor import kem_routes, vendor_phone_routes
 from phoneprov_http.routes.inventory.vendor_services import vendor_service_routes
 from phoneprov_http.routes.people.audit import audit_routes
 from phoneprov_http.routes.people.auth import auth_routes
@@ -52,6 +49,7 @@ from phoneprov_http.routes.people.me import me_routes
 from phoneprov_http.routes.people.permissions import permission_routes
 from phoneprov_http.routes.people.users import user_routes
 from phoneprov_http.routes.people.vendor_users import vendor_user_routes
+from phoneprov_http.routes.service import docs_routes, health_routes
 from phoneprov_http.routes.switching import deployment_routes
 
 

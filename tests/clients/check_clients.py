@@ -18,7 +18,7 @@ import pytest
 from clients import drivers
 from clients.plan import PASSWORD, USERNAME, Call, calls, plain
 from phoneprov_core.people.users.model import Registration
-from phoneprov_http.main.commands.openapi import describe
+from phoneprov_http.main.commands.serve import describe
 from support.document import DOCUMENT
 from support.fuzz_records import fill
 from support.served import Served, served

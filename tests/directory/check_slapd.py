@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from phoneprov_http.main.commands.options import free_port
+from phoneprov_http.main.commands.terminal import free_port
 from support.command_line import run, run_script
 from support.data_folder import populate
 from support.scale import note

@@ -19,7 +19,7 @@ import uvicorn
 import uvloop
 from uvicorn.server import ServerState
 
-from phoneprov_http.main.server.connections import Connections
+from phoneprov_http.main.server.bounds import Connections
 from phoneprov_http.main.server.protocol import BoundedProtocol
 from support.polling import wait_for
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from faults.served import SERVE, Served
-from phoneprov_http.main.server.connections import (
+from phoneprov_http.main.server.bounds import (
     MOST_FILES,
     RESERVED_FILES,
     Connections,

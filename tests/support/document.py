@@ -4,7 +4,7 @@ from typing import Any
 
 import jsonschema_rs
 
-from phoneprov_http.main.commands.openapi import describe
+from phoneprov_http.main.commands.serve import describe
 
 Json = dict[str, Any]
 DOCUMENT: Json = describe()

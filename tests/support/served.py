@@ -18,7 +18,7 @@ from phoneprov_adapters.security.argon2 import Argon2Hasher
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_core.kernel.values import PRIVATE_RANGES
 from phoneprov_http.main.server.asgi import app_over
-from phoneprov_http.main.server.connections import Connections
+from phoneprov_http.main.server.bounds import Connections
 from phoneprov_http.main.server.protocol import BoundedProtocol
 from phoneprov_http.main.server.sockets import bound
 from support.data_folder import create_database

@@ -21,7 +21,7 @@ from phoneprov_http.main.commands.features.serving import provision
 from phoneprov_http.main.commands.features.transfer import OMITTED, export
 from phoneprov_http.main.commands.serve import serve
 from phoneprov_http.main.server.asgi import LEAVE_SECONDS
-from phoneprov_http.main.server.connections import MOST_FILES
+from phoneprov_http.main.server.bounds import MOST_FILES
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"

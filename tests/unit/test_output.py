@@ -2,7 +2,7 @@
 
 from rich.cells import cell_len
 
-from phoneprov_http.main.commands.output import table_lines
+from phoneprov_http.main.commands.terminal import table_lines
 
 ROWS = [
     ["No.", "Phone", "Result"],

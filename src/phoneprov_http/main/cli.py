@@ -1,6 +1,7 @@
 """The command line."""
 
 import ast
+import errno
 import gc
 import importlib
 import io
@@ -30,8 +31,8 @@ from a file that PHONEPROV_..._FILE names. First steps:
 # A command is imported when it is called: to import all of them takes a second.
 _COMMANDS = {
     "serve": ("serve", "serve"),
-    "create-admin": ("people.admin", "create_admin"),
-    "db": ("people.admin", "db"),
+    "create-admin": ("people", "create_admin"),
+    "db": ("people", "db"),
     "keys": ("keys", "keys"),
     "settings": ("settings", "show_settings"),
     "switch": ("switching.switch", "switch"),
@@ -62,12 +63,12 @@ _COMMANDS = {
     "load": ("features.serving", "load"),
     "provision": ("features.serving", "provision"),
     "simulate-phone": ("simulate", "simulate_phone"),
-    "audit": ("people.audit", "audit"),
-    "prune": ("people.admin", "prune"),
+    "audit": ("people", "audit"),
+    "prune": ("people", "prune"),
     "backup": ("backup", "backup"),
     "restore": ("backup", "restore"),
     "doctor": ("doctor", "doctor"),
-    "openapi": ("openapi", "openapi"),
+    "openapi": ("serve", "openapi"),
 }
 
 
@@ -132,11 +133,27 @@ class Commands(click.Group):
             details = "".join(f" {p.field}: {p.message}." for p in error.problems[1:])
             fail(error.message + details, _EXITS.get(error.code, 1))
         except (OSError, RuntimeError, MemoryError) as error:
-            from phoneprov_http.main.server.connections import refusal_of  # noqa: PLC0415 - rare
-
             if (refusal := refusal_of(error)) is None:
                 raise
             fail(refusal, 1)
+
+
+def refusal_of(error: BaseException) -> str | None:
+    """What a limit of the process refuses, and where the limit is set, in a sentence; None for
+    another error."""
+    number = getattr(error, "errno", None)
+    if isinstance(error, MemoryError) or number == errno.ENOMEM:
+        what = "more memory (ulimit -v, or MemoryMax of systemd, or the limit of the container)"
+    elif number in {errno.EMFILE, errno.ENFILE}:
+        what = "more open files (ulimit -n, or LimitNOFILE of systemd)"
+    # Python has no error of its own for a thread that cannot be started.
+    elif isinstance(error, RuntimeError) and str(error) == "can't start new thread":
+        what = "another thread (ulimit -u, TasksMax of systemd, or the limit of the container)"
+    elif number == errno.EAGAIN:
+        what = "another process (ulimit -u, TasksMax of systemd, or the limit of the container)"
+    else:
+        return None
+    return f"The system refuses {what}."
 
 
 def _escape_what_is_not_shown() -> None:

@@ -114,11 +114,17 @@ def document(app: Litestar) -> Json:
             _complete(operation, handlers[operation["operationId"]], schemas)
     described = {tag: handler.fn for handler in handlers.values() for tag in handler.resolve_tags()}
     made["tags"] = [
-        {"name": tag, "description": words_of(inspect.getmodule(fn)).removesuffix(".")}
-        for tag, fn in described.items()
+        {"name": tag, "description": _about(fn).removesuffix(".")} for tag, fn in described.items()
     ]
     made["paths"] = {_as_written(path): item for path, item in made["paths"].items()}
     return made
+
+
+def _about(handle: Any) -> str:
+    """What the function that makes a section says after its paths; else its module's text."""
+    module = inspect.getmodule(handle)
+    section = getattr(module, handle.__qualname__.partition(".")[0])
+    return words_of(section).partition("``. ")[2] or words_of(module)
 
 
 def _takes_body(handler: HTTPRouteHandler) -> bool:

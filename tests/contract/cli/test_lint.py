@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from phoneprov_core.inventory.configuration.well_formed import LARGEST
 from phoneprov_http.main.cli import main
-from phoneprov_http.main.commands.options import print_json, printable
+from phoneprov_http.main.commands.terminal import print_json, printable
 from support.desk import configuration
 
 # None of these settings may be read: an invalid one would be an error.

@@ -8,7 +8,7 @@ import pytest
 
 from phoneprov_adapters.sql.engines import revisions
 from phoneprov_adapters.sql.engines.revisions import newest
-from phoneprov_http.main.commands.options import free_port
+from phoneprov_http.main.commands.terminal import free_port
 from support.command_line import every_command, run, spawn
 from support.data_folder import populate
 

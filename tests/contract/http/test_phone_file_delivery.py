@@ -15,7 +15,7 @@ from phoneprov_core.features.serving.model import FetchResult
 from phoneprov_core.features.serving.use_cases import Ended, FileRequest, Provided, ProvideFile
 from phoneprov_core.switching.devices.names import Binding
 from phoneprov_http.main.server import bounds as delivery
-from phoneprov_http.phone.files import PhoneFiles
+from phoneprov_http.phone.app import PhoneFiles
 from security.listening import Listening, listening, read_reply, read_to_end
 from support.polling import wait_for
 

@@ -7,7 +7,7 @@ import pytest
 
 from phoneprov_core.features.serving.model import FetchResult
 from phoneprov_core.features.serving.use_cases import Ended
-from phoneprov_http.phone.files import PhoneFiles
+from phoneprov_http.phone.app import PhoneFiles
 from unit.features.serving.conftest import CONTENT, MAC, NAME, OTHER_IP, PHONE_IP, Office, office
 
 __all__ = ["office"]

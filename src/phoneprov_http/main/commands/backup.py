@@ -20,8 +20,8 @@ from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.people.audit import AuditEntry
 from phoneprov_core.people.audit_entries import entries
-from phoneprov_http.main.commands.options import FILE
 from phoneprov_http.main.commands.settings import settings_of_environment, settings_of_installation
+from phoneprov_http.main.commands.terminal import FILE
 
 
 @click.command()

@@ -9,8 +9,7 @@ import click
 
 from phoneprov_adapters.composition.doctor import examine
 from phoneprov_adapters.composition.doctor_lines import SERVICE, CheckResult, Verdict
-from phoneprov_http.main.commands.options import as_json
-from phoneprov_http.main.commands.output import show_rows
+from phoneprov_http.main.commands.terminal import as_json, show_rows
 
 
 @click.command()

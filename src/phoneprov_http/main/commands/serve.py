@@ -1,4 +1,5 @@
-"""``phoneprov serve``: the HTTP service in one or more worker processes."""
+"""``phoneprov serve``: the HTTP service in one or more worker processes. ``phoneprov openapi``: the
+document of its interface."""
 
 import asyncio
 import logging
@@ -8,21 +9,25 @@ import sys
 from collections.abc import Callable, Sequence
 
 import click
+import msgspec
 from click.core import ParameterSource
 
+from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.installation import require_keys
 from phoneprov_adapters.composition.lifecycle import opened, prepare
-from phoneprov_adapters.composition.settings import Settings
+from phoneprov_adapters.composition.settings import Settings, read_settings
 from phoneprov_adapters.composition.table import HASH_THREADS
 from phoneprov_adapters.composition.variables import SettingsError
+from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.address import is_embedded
 from phoneprov_adapters.sql.engines.revisions import UnfitSchema
 from phoneprov_adapters.sql.maintenance.schema import bring_up_to_date
+from phoneprov_http.app import HttpSettings, litestar_app
 from phoneprov_http.main.cli import fail
-from phoneprov_http.main.commands.options import PORT
 from phoneprov_http.main.commands.settings import settings_of_environment
+from phoneprov_http.main.commands.terminal import PORT
 from phoneprov_http.main.server.asgi import Workers, languages_of
-from phoneprov_http.main.server.connections import LEAST_FILES, raise_file_limit
+from phoneprov_http.main.server.bounds import LEAST_FILES, raise_file_limit
 from phoneprov_http.main.server.logs import set_up_logs
 from phoneprov_http.main.server.metrics import counts_of, metrics_listeners
 from phoneprov_http.main.server.server import Server
@@ -33,6 +38,7 @@ from phoneprov_http.main.server.sockets import (
     handling_stops,
     inherited,
 )
+from phoneprov_http.openapi.document import document
 
 log = logging.getLogger("phoneprov.database")
 
@@ -152,3 +158,21 @@ async def _make_ready(settings: Settings, *, migrate_shared: bool) -> None:
             raise
         # Another host may upgrade it, or be the last of an older version.
         log.warning("Requests are answered 503. %s", error.message)
+
+
+@click.command()
+def openapi() -> None:
+    """Print the OpenAPI document of the HTTP interface as JSON."""
+    click.echo(msgspec.json.format(msgspec.json.encode(describe()), indent=2))
+
+
+def describe() -> dict[str, object]:
+    """The OpenAPI document, without a database or any setting."""
+    container = Container(
+        settings=read_settings({}), keys=SecretKeys.parse("only used to describe the routes")
+    )
+
+    async def ready() -> str | None:
+        return None
+
+    return document(litestar_app(container.use_cases(), HttpSettings(), ready=ready))

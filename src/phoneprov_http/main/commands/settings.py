@@ -14,8 +14,7 @@ from phoneprov_adapters.composition.settings import (
 )
 from phoneprov_adapters.composition.table import declared
 from phoneprov_adapters.composition.variables import Reading, SettingsError, Variables, closest
-from phoneprov_http.main.commands.options import as_json, print_json
-from phoneprov_http.main.commands.output import show_rows
+from phoneprov_http.main.commands.terminal import as_json, print_json, show_rows
 
 _LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")
 _PASSWORD_IN_URL = re.compile(r"//.*@", re.DOTALL)

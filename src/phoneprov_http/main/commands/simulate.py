@@ -14,7 +14,7 @@ import httpx
 from phoneprov_adapters.simulator.ftp import FileArrived
 from phoneprov_adapters.simulator.phone import Event, Screen, ScreenPage, SimulatedPhone
 from phoneprov_core.kernel.errors import Refused
-from phoneprov_http.main.commands.options import MAC, PORT, printable
+from phoneprov_http.main.commands.terminal import MAC, PORT, printable
 from phoneprov_http.main.server.sockets import run_until_stopped
 
 

@@ -25,7 +25,7 @@ from phoneprov_adapters.composition.settings import Settings, check_names, read_
 from phoneprov_adapters.composition.variables import SettingsError
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_http.app import HttpSettings, create_app
-from phoneprov_http.main.server.connections import refusal_of
+from phoneprov_http.main.cli import refusal_of
 from phoneprov_http.main.server.logs import set_up_logs
 from phoneprov_http.main.server.metrics import with_metrics
 from phoneprov_http.main.server.server import STOP_SECONDS

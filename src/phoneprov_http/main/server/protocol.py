@@ -11,7 +11,7 @@ that the body is parsed as the next request. Here
 - ``Upgrade`` is ignored, as RFC 9110 section 7.8 allows;
 - at most ``MOST_WAITING`` requests are queued after the one that is being answered;
 - a client that does not read is cut off (see ``bounds.py``);
-- connections are bounded (see ``connections.py``);
+- connections are bounded (see ``bounds.py``);
 - malformed requests are answered in the envelope like every failure, and logged, but never
   within another reply.
 
@@ -35,12 +35,12 @@ from phoneprov_http.main.server.bounds import (
     LARGEST_HEAD,
     NO_HTTP,
     TOO_LARGE,
+    Connections,
     Delivery,
     ParserFault,
     ReaderWatch,
     RequestHead,
 )
-from phoneprov_http.main.server.connections import Connections
 from phoneprov_http.main.server.sockets import failure, readable
 
 ARRIVAL_SECONDS = 20.0

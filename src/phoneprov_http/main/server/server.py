@@ -32,7 +32,7 @@ from uvicorn.lifespan.on import LifespanOn
 
 from phoneprov_adapters.composition.lifecycle import DRAIN_SECONDS
 from phoneprov_core.kernel.values import Network
-from phoneprov_http.main.server.connections import Connections, raise_file_limit
+from phoneprov_http.main.server.bounds import Connections, raise_file_limit
 from phoneprov_http.main.server.protocol import BoundedProtocol
 from phoneprov_http.main.server.sockets import handling_stops
 

@@ -17,8 +17,7 @@ from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.paging import Listing
 from phoneprov_core.switching.devices.names import mac_in_table
 from phoneprov_http.main.commands.local_access import Acting, as_operator, counting, profile_called
-from phoneprov_http.main.commands.options import MAC, as_json, naming, together
-from phoneprov_http.main.commands.output import moment, table
+from phoneprov_http.main.commands.terminal import MAC, as_json, moment, naming, table, together
 
 T = TypeVar("T")
 

@@ -13,9 +13,8 @@ from phoneprov_core.inventory.extensions import ExtensionSearch
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_http.main.commands.local_access import Acting, as_operator, profile_called, those
-from phoneprov_http.main.commands.options import MAC, as_json, naming
-from phoneprov_http.main.commands.output import moment, show_rows
 from phoneprov_http.main.commands.settings import settings_of_installation
+from phoneprov_http.main.commands.terminal import MAC, as_json, moment, naming, show_rows
 
 _LONGEST_URL = 255
 _ELEMENTS = {

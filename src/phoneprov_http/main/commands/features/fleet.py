@@ -15,8 +15,8 @@ from phoneprov_core.inventory.phones.model import PhoneSearch
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.paging import Window
 from phoneprov_http.main.commands.local_access import Acting, as_operator, counting
-from phoneprov_http.main.commands.output import table
 from phoneprov_http.main.commands.settings import settings_of_installation
+from phoneprov_http.main.commands.terminal import table
 from phoneprov_http.main.server.logs import set_up_logs
 from phoneprov_http.main.server.sockets import run_until_stopped
 

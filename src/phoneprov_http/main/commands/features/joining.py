@@ -22,7 +22,7 @@ from phoneprov_core.kernel.commands import Command, command_of, invalid
 from phoneprov_core.kernel.errors import Invalid, PhoneprovError
 from phoneprov_http.main.commands.features.transfer import readable_table
 from phoneprov_http.main.commands.local_access import Acting, as_operator, profile_called
-from phoneprov_http.main.commands.options import as_json, naming, print_json, printable
+from phoneprov_http.main.commands.terminal import as_json, naming, print_json, printable
 
 C = TypeVar("C", bound=Command)
 

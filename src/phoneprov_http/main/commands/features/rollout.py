@@ -27,7 +27,7 @@ from phoneprov_http.main.commands.features.batches import (
     wait,
 )
 from phoneprov_http.main.commands.local_access import Acting, as_operator, profile_called
-from phoneprov_http.main.commands.options import MAC, as_json, naming, print_json, together
+from phoneprov_http.main.commands.terminal import MAC, as_json, naming, print_json, together
 
 _COUNTED = {
     "changed": "would change",

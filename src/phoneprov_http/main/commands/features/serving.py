@@ -19,13 +19,13 @@ from phoneprov_adapters.tftp.server import Limits, TftpServer
 from phoneprov_core.features.serving.bootstrap import LOCALES, CheckLoad
 from phoneprov_core.inventory.configuration.findings import ending_of
 from phoneprov_core.switching.devices.names import plain_name
-from phoneprov_http.main.commands.options import PORT
 from phoneprov_http.main.commands.settings import settings_of_environment, settings_of_installation
+from phoneprov_http.main.commands.terminal import PORT
 from phoneprov_http.main.server.logs import set_up_logs
 from phoneprov_http.main.server.metrics import metrics_listeners, with_metrics
 from phoneprov_http.main.server.server import Server
 from phoneprov_http.main.server.sockets import activated, address_text, bound, stop_signals
-from phoneprov_http.phone.files import PhoneFiles
+from phoneprov_http.phone.app import PhoneFiles
 
 
 @click.group()

@@ -29,17 +29,17 @@ from phoneprov_http.main.commands.local_access import (
     profile_called,
     those,
 )
-from phoneprov_http.main.commands.options import (
+from phoneprov_http.main.commands.terminal import (
     FILE,
     MAC,
     as_json,
     naming,
     print_json,
     show,
+    show_rows,
     software_type,
     together,
 )
-from phoneprov_http.main.commands.output import show_rows
 
 _file = click.argument("file", type=FILE)
 _files = click.argument("files", metavar="FILE...", nargs=-1, required=True, type=FILE)

@@ -29,7 +29,7 @@ from phoneprov_core.features.transfer.texts import SentTable
 from phoneprov_core.features.transfer.use_cases import KINDS, columns_in, columns_out
 from phoneprov_core.kernel.errors import Refused
 from phoneprov_http.main.commands.local_access import Acting, as_operator, counting
-from phoneprov_http.main.commands.options import naming, printable
+from phoneprov_http.main.commands.terminal import naming, printable
 
 _CONTENTS = {"profiles", "templates"}
 """Kinds that are exported with all that they contain, secrets too."""

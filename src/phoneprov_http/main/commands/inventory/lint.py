@@ -12,7 +12,7 @@ from phoneprov_core.inventory.configuration.lint import lint as findings_in
 from phoneprov_core.inventory.configuration.well_formed import LARGEST
 from phoneprov_core.inventory.phones.model import FAMILIES, Family
 from phoneprov_core.kernel import values as addresses
-from phoneprov_http.main.commands.options import MAC, as_json, print_json, printable
+from phoneprov_http.main.commands.terminal import MAC, as_json, print_json, printable
 
 _OF_PHONE = re.compile(r"SEP([0-9A-Fa-f]{12})\b")
 

@@ -15,7 +15,7 @@ from phoneprov_http.main.commands.local_access import (
     profile_called,
     those,
 )
-from phoneprov_http.main.commands.options import (
+from phoneprov_http.main.commands.terminal import (
     FILE,
     as_json,
     naming,

@@ -10,8 +10,15 @@ from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.kernel.paging import Listing, Window
 from phoneprov_core.switching.deployments.model import Action, Deployment, DeploymentFilter
 from phoneprov_http.main.commands.local_access import Acting, as_operator, profile_called
-from phoneprov_http.main.commands.options import MAC, as_json, print_json
-from phoneprov_http.main.commands.output import how_it_went, lines_of, moment, table
+from phoneprov_http.main.commands.terminal import (
+    MAC,
+    as_json,
+    how_it_went,
+    lines_of,
+    moment,
+    print_json,
+    table,
+)
 
 Outcome = Literal["running", "deployed", "failed", "unknown", "interrupted"]
 

@@ -35,12 +35,15 @@ from phoneprov_http.main.commands.local_access import (
     profile_called,
     those,
 )
-from phoneprov_http.main.commands.options import MAC, as_json, print_json, printable
-from phoneprov_http.main.commands.output import (
+from phoneprov_http.main.commands.terminal import (
+    MAC,
     STEPS,
+    as_json,
     how_it_went,
     is_seen_through,
     moment,
+    print_json,
+    printable,
     table,
     what,
 )

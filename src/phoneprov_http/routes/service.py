@@ -1,6 +1,7 @@
-"""The OpenAPI document, and a page that shows it. Everything on the page is served from here."""
+"""The checks of the service, and its OpenAPI document with a page that shows it."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from importlib import resources
 from typing import Any
 
@@ -10,8 +11,32 @@ from litestar.exceptions import NotFoundException
 from litestar.params import FromPath
 from litestar.response.base import ASGIResponse
 
+from phoneprov_core.kernel.errors import Unavailable
+from phoneprov_http.envelope import Done, done
 from phoneprov_http.openapi.document import document
-from phoneprov_http.routes.handlers import PUBLIC
+from phoneprov_http.routes.handlers import PUBLIC, Routes
+
+
+def health_routes(ready: Callable[[], Awaitable[str | None]]) -> Routes:
+    """``/health``. Liveness and readiness checks."""
+    routes = Routes("Health", "/health", opt=PUBLIC)
+
+    @routes.get("/live")
+    async def live() -> Done:
+        """Liveness check. The process responds."""
+        return done("Alive")
+
+    @routes.get("/ready")
+    async def is_ready() -> Done:
+        """Readiness check. The database is reachable, its schema is that of this version, and it
+        stores changes."""
+        reason = await ready()
+        if reason is not None:
+            raise Unavailable(reason)
+        return done("Ready")
+
+    return routes
+
 
 # The style sheet draws its arrows and marks from images that it holds itself, as data.
 _POLICY = (
@@ -29,7 +54,7 @@ _ASSETS = {
 
 
 def docs_routes() -> Router:
-    """``/docs``."""
+    """``/docs``. Everything on the page is served from here."""
     kept: dict[str, bytes] = {}
 
     @get("/")

@@ -1,1 +1,0 @@
-"""Commands for accounts and the audit trail."""
