@@ -17,7 +17,7 @@ from typing import Any
 import click
 
 from bench.world import load_sqlite
-from phoneprov_adapters.security.box import SecretBox
+from phoneprov_adapters.security.crypto import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql import tables
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase

@@ -33,7 +33,7 @@ from bench.batch_rate import surroundings
 from bench.process import Server, descendants, server
 from bench.report import put_between
 from bench.world import KEY, PostgresWorld, SqliteWorld, World, person
-from phoneprov_adapters.security.box import SecretBox
+from phoneprov_adapters.security.crypto import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql import tables
 from phoneprov_adapters.sql.tables.fields import SealedColumn

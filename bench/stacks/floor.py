@@ -16,8 +16,8 @@ from typing import Any
 import asyncpg
 import msgspec
 
+from phoneprov_adapters.security.crypto import JwtTokens
 from phoneprov_adapters.security.keys import SecretKeys
-from phoneprov_adapters.security.tokens import JwtTokens
 from phoneprov_adapters.sql.engines.address import POSTGRES, PostgresAddress
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.people.auth.model import Claims, TokenKind

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from sqlalchemy import LargeBinary, bindparam, update
 
-from phoneprov_adapters.security.box import Sealed
+from phoneprov_adapters.security.crypto import Sealed
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.maintenance import key_rotation
 from phoneprov_adapters.sql.maintenance.key_rotation import PIECE, MissingKeys

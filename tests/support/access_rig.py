@@ -5,7 +5,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
-from phoneprov_adapters.security.tokens import JwtTokens
+from phoneprov_adapters.security.crypto import JwtTokens
 from phoneprov_core.people.auth.model import Claims, TokenKind
 from phoneprov_core.people.permissions import Right
 from support.api import Api

@@ -22,7 +22,7 @@ from phoneprov_adapters.memory.system import (
 )
 from phoneprov_adapters.rendering.renderer import JinjaRenderer
 from phoneprov_adapters.runtime.networks import PhoneNetworks
-from phoneprov_adapters.security.box import KeyedTokens
+from phoneprov_adapters.security.crypto import KeyedTokens
 from phoneprov_core.features.batches.model import Batch
 from phoneprov_core.features.batches.run import RunBatches
 from phoneprov_core.features.batches.use_cases import Batches

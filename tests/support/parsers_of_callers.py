@@ -11,8 +11,7 @@ from joserfc.jwk import OctKey
 
 from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.system import START, FixedClock
-from phoneprov_adapters.security.box import KeyedTokens
-from phoneprov_adapters.security.tokens import JwtTokens
+from phoneprov_adapters.security.crypto import JwtTokens, KeyedTokens
 from phoneprov_core.kernel.actor import LevelRule
 from phoneprov_core.kernel.errors import Unauthenticated
 from phoneprov_core.kernel.values import millis

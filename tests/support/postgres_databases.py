@@ -1,6 +1,6 @@
 """PostgreSQL databases of the tests, with wide deadlines or short ones."""
 
-from phoneprov_adapters.security.box import SecretBox
+from phoneprov_adapters.security.crypto import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.postgres import Deadlines, PostgresDatabase
 from phoneprov_adapters.sql.engines.revisions import Timelines

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from sqlalchemy import MetaData
 
-from phoneprov_adapters.security.box import SecretBox
+from phoneprov_adapters.security.crypto import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.stores.store import reader
 from phoneprov_adapters.sql.tables import records

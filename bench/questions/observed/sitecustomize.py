@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from phoneprov_adapters.security.argon2 import WorkThreads
+from phoneprov_adapters.security.passwords import WorkThreads
 
 T = TypeVar("T")
 

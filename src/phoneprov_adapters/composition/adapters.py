@@ -26,12 +26,10 @@ from phoneprov_adapters.runtime.tasks import (
     random_id,
     system_clock,
 )
-from phoneprov_adapters.security.argon2 import Argon2Hasher
-from phoneprov_adapters.security.box import HmacPages, KeyedTokens, SecretBox
-from phoneprov_adapters.security.common import is_common
+from phoneprov_adapters.security.crypto import HmacPages, JwtTokens, KeyedTokens, SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.security.lookalikes import looks
-from phoneprov_adapters.security.tokens import JwtTokens
+from phoneprov_adapters.security.passwords import Argon2Hasher, is_common
 from phoneprov_adapters.serving.uploader import ServedUploader
 from phoneprov_adapters.sql.engines.choice import OwnDatabase, database_at
 from phoneprov_adapters.sql.engines.transaction import Database
@@ -106,9 +104,9 @@ def journals_of(settings: Settings) -> Journals:
     """The journals, which log and, with metrics, count."""
     if not settings.has_metrics:
         return Journals()
-    from phoneprov_adapters.metrics import counters  # noqa: PLC0415 - slow to load
+    from phoneprov_adapters import metrics  # noqa: PLC0415 - slow to load
 
-    return Journals(counters.journal_deployment, counters.journal_pin_failure, counters.count_fetch)
+    return Journals(metrics.journal_deployment, metrics.journal_pin_failure, metrics.count_fetch)
 
 
 def journal_of(journals: Journals) -> Journal:

@@ -16,8 +16,8 @@ from phoneprov_adapters.composition.adapters import (
 from phoneprov_adapters.composition.plugins import of, singleton
 from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.composition.variables import SettingsError
-from phoneprov_adapters.oidc.seal import BoxedSignIns
 from phoneprov_adapters.runtime.tasks import log_login_failure
+from phoneprov_adapters.security.crypto import BoxedSignIns
 from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_core.features.identities.model import IdentityProvider, SignInPolicy, SignInSeal
 from phoneprov_core.features.identities.use_cases import Identities, ProviderSignIn
@@ -33,7 +33,7 @@ def provider_of(settings: Settings) -> IdentityProvider | None:
     """The provider, None if none is configured. Raises ``SettingsError``."""
     if not settings.oidc_issuer:
         return None
-    from phoneprov_adapters.oidc import provider  # noqa: PLC0415 - slow to load
+    from phoneprov_adapters import oidc  # noqa: PLC0415 - slow to load
 
     try:
         tls = ssl.create_default_context(cafile=settings.oidc_ca or None)
@@ -41,7 +41,7 @@ def provider_of(settings: Settings) -> IdentityProvider | None:
         raise SettingsError(
             "PHONEPROV_OIDC_CA names a file without readable certificates."
         ) from None
-    client = provider.ClientSettings(
+    client = oidc.ClientSettings(
         issuer=settings.oidc_issuer,
         client_id=settings.oidc_client_id,
         client_secret=settings.oidc_client_secret or "",
@@ -50,7 +50,7 @@ def provider_of(settings: Settings) -> IdentityProvider | None:
         name_claim=settings.oidc_name_claim,
         group_claim=settings.oidc_group_claim,
     )
-    return provider.OpenIdProvider(client, provider.ProviderWeb(tls))
+    return oidc.OpenIdProvider(client, oidc.ProviderWeb(tls))
 
 
 def sign_in_of(

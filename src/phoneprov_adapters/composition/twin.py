@@ -22,7 +22,7 @@ from phoneprov_adapters.memory.devices import MemoryUploader
 from phoneprov_adapters.phone.watch import WebWatch
 from phoneprov_adapters.rehearsal.phones import TwinPhones, TwinUploader
 from phoneprov_adapters.rehearsal.process import SECONDS, JumpingLoop, Scene
-from phoneprov_adapters.security.box import SecretBox
+from phoneprov_adapters.security.crypto import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.serving.uploader import ServedUploader
 from phoneprov_core.features.batches.commands import WantedPhones

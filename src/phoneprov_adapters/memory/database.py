@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from phoneprov_adapters.runtime.tasks import random_id
-from phoneprov_adapters.security.box import SecretBox
+from phoneprov_adapters.security.crypto import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.connection import Context, Row
 from phoneprov_adapters.sql.engines.sqlite import SqliteReadConnection

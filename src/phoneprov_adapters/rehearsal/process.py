@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from phoneprov_adapters.security.box import Subkeys
+from phoneprov_adapters.security.crypto import Subkeys
 from phoneprov_adapters.sql.engines.transaction import Database, SqlTransaction
 from phoneprov_adapters.sql.stores.features.rehearsal import place_in
 from phoneprov_core.features.batches.commands import CreateBatch

@@ -18,8 +18,8 @@ from phoneprov_adapters.testing.phone_drivers import (  # noqa: E402
     PhoneDriverContract as PhoneDriverContract,
     PhoneDriverRig as PhoneDriverRig,
 )
-from phoneprov_adapters.testing.uploader_rig import UploaderRig as UploaderRig  # noqa: E402
 from phoneprov_adapters.testing.uploaders import (  # noqa: E402
     PhoneUploaderContract as PhoneUploaderContract,
     UploaderContract as UploaderContract,
+    UploaderRig as UploaderRig,
 )

@@ -9,9 +9,8 @@ from typing import Any, Protocol, TypeAlias, cast
 from msgspec import Struct
 
 from phoneprov_adapters.tftp import packets
-from phoneprov_adapters.tftp.endpoint import Endpoint, connected
 from phoneprov_adapters.tftp.packets import BadPacket, ErrorCode, ReadRequest
-from phoneprov_adapters.tftp.transfer import Content, Transfer, TransferState
+from phoneprov_adapters.tftp.transfer import Content, Endpoint, Transfer, TransferState, connected
 from phoneprov_core.kernel.values import address_key
 
 log = logging.getLogger("phoneprov.tftp")

@@ -21,8 +21,7 @@ from hypothesis.stateful import (
 
 from contract.auth.session_model import CLOSED, REFUSED, SessionModel, Token
 from phoneprov_adapters.memory.system import CountingIds, FixedClock, PlainHasher
-from phoneprov_adapters.security.box import KeyedTokens
-from phoneprov_adapters.security.tokens import JwtTokens
+from phoneprov_adapters.security.crypto import JwtTokens, KeyedTokens
 from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_core.kernel.actor import Actor, LevelRule
 from phoneprov_core.kernel.errors import Invalid, TooManyAttempts, Unauthenticated

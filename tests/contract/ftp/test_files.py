@@ -11,7 +11,7 @@ from phoneprov_adapters.ftp import listings as ftp_files
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_adapters.serving.uploader import ServedUploader
-from phoneprov_adapters.testing.uploader_rig import IP, NAME, OLD, PROFILE, an_upload
+from phoneprov_adapters.testing.uploaders import IP, NAME, OLD, PROFILE, an_upload
 from phoneprov_core.kernel.errors import Conflict, Refused, TimedOut
 from phoneprov_core.switching.devices.ports import FilesOnServer, ReadsFiles
 from support.ftp_faults import Fault

@@ -6,7 +6,7 @@ import pytest
 import pytest_asyncio
 
 from phoneprov_adapters.testing import PhoneUploaderContract, UploaderContract, UploaderRig
-from phoneprov_adapters.testing.uploader_rig import NAME, PROFILE, an_upload
+from phoneprov_adapters.testing.uploaders import NAME, PROFILE, an_upload
 from phoneprov_core.switching.devices.ports import ConfigUploader
 from support.ftp_rigs import Rig
 from support.ftp_servers import PASSWORD

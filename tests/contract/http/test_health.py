@@ -9,7 +9,7 @@ import pytest
 from litestar.types import ASGIApp
 
 from phoneprov_adapters.composition.lifecycle import readiness
-from phoneprov_adapters.security.box import SecretBox
+from phoneprov_adapters.security.crypto import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase

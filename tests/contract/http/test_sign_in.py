@@ -607,9 +607,7 @@ async def test_keys_are_fetched_again_for_an_unknown_one_once_a_minute(
 ) -> None:
     passed = 0.0
     monotonic = time.monotonic
-    monkeypatch.setattr(
-        "phoneprov_adapters.oidc.provider.time.monotonic", lambda: monotonic() + passed
-    )
+    monkeypatch.setattr("phoneprov_adapters.oidc.time.monotonic", lambda: monotonic() + passed)
     assert [await browser.signs_in() for _ in range(2)] == ["", ""]
     assert stub.asked.count("/jwks") == 1
     stub.rotate("ES256", "second")
@@ -728,7 +726,7 @@ async def test_provider_certificate_of_the_offices_authority_is_verified(tmp_pat
 async def test_provider_that_is_slow_ends_after_five_seconds(
     stub: OidcStub, browser: Browser, ada: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("phoneprov_adapters.oidc.provider.SECONDS", 0.5)
+    monkeypatch.setattr("phoneprov_adapters.oidc.SECONDS", 0.5)
 
     def drips(request: BaseHTTPRequestHandler) -> None:
         request.send_response(200)

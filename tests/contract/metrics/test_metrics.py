@@ -18,9 +18,9 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 from faults.served import Served as Workers, free_port
+from phoneprov_adapters import metrics as counters
 from phoneprov_adapters.memory.database import MemoryDatabase
-from phoneprov_adapters.metrics import counters
-from phoneprov_adapters.metrics.counters import FOLDER, Exposition, shared_counts
+from phoneprov_adapters.metrics import FOLDER, Exposition, shared_counts
 from phoneprov_core.features.serving.model import Fetch, FetchResult, Transport
 from phoneprov_core.switching.deployments.model import Confirmation, Outcome, StepName
 from phoneprov_http.errors import bearers_of
@@ -239,13 +239,13 @@ def test_metrics_service_has_bounded_labels(tmp_path: Path) -> None:
 
 
 _COUNT = """
-from phoneprov_adapters.metrics.counters import count_request
+from phoneprov_adapters.metrics import count_request
 count_request("GET", "/api/v1/me", 200, 0.1)
 """
 _EXPOSE = """
 import asyncio
 from phoneprov_adapters.memory.database import MemoryDatabase
-from phoneprov_adapters.metrics.counters import Exposition
+from phoneprov_adapters.metrics import Exposition
 print(asyncio.run(Exposition(MemoryDatabase())()).decode())
 """
 

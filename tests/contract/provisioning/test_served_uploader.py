@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from phoneprov_adapters.memory.database import MemoryDatabase
-from phoneprov_adapters.security.box import Sealed, SecretBox
+from phoneprov_adapters.security.crypto import Sealed, SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.serving.uploader import ServedUploader
 from phoneprov_adapters.testing import UploaderContract, UploaderRig

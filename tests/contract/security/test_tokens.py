@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from phoneprov_adapters.memory.system import PlainTokens
-from phoneprov_adapters.security.tokens import JwtTokens
+from phoneprov_adapters.security.crypto import JwtTokens
 from phoneprov_core.kernel.errors import Unauthenticated
 from phoneprov_core.people.auth.model import Claims, TokenKind, Tokens
 from support.keys import BOTH_KEYS

@@ -15,7 +15,7 @@ import asyncpg
 import pytest
 
 from contract.stores.test_audit import an_entry
-from phoneprov_adapters.sql.engines import postgres_reading, sqlite_writing
+from phoneprov_adapters.sql.engines import postgres_writing, sqlite_writing
 from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
@@ -93,7 +93,7 @@ async def sqlite_rows(
 async def postgres_rows(
     driver: asyncpg.Connection, statement: Statement, values: dict[str, Any]
 ) -> int:
-    compiled = postgres_reading.compiled_for(statement)
+    compiled = postgres_writing.compiled_for(statement)
     explained = f"EXPLAIN (ANALYZE, FORMAT JSON) {compiled.sql}"
     plan = await driver.fetchval(explained, *compiled.parameters(values))
     read, nodes = 0, [json.loads(plan)[0]["Plan"]]

@@ -9,7 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.dialects import sqlite
 
 from phoneprov_adapters.sql.engines.connection import Compiler
-from phoneprov_adapters.sql.engines.postgres_reading import compiled_for
+from phoneprov_adapters.sql.engines.postgres_writing import compiled_for
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.stores.features.batch_statements import FIRST_PHONES, TRIED
 from phoneprov_adapters.sql.stores.features.batches import _FIND

@@ -9,8 +9,8 @@ import pytest
 
 from phoneprov_adapters.sql.engines.hosts import NotUtf8
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
-from phoneprov_adapters.sql.engines.postgres_errors import unavailable
 from phoneprov_adapters.sql.engines.postgres_reading import SIZE
+from phoneprov_adapters.sql.engines.postgres_writing import unavailable
 from phoneprov_adapters.sql.maintenance import migrate
 from phoneprov_core.kernel.actor import LevelRule
 from phoneprov_core.kernel.errors import Conflict, Unavailable

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import bindparam, select, update
 
-from phoneprov_adapters.security.box import SecretBox
+from phoneprov_adapters.security.crypto import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.connection import Context
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
@@ -16,9 +16,9 @@ from phoneprov_adapters.sql.engines.postgres_reading import (
     LANES,
     MOST,
     PostgresReadConnection,
-    compiled_for,
     for_many,
 )
+from phoneprov_adapters.sql.engines.postgres_writing import compiled_for
 from phoneprov_adapters.sql.tables.people import users
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.people.auth.model import Principal

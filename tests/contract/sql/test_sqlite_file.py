@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from phoneprov_adapters.security.box import SecretBox
+from phoneprov_adapters.security.crypto import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines import sqlite, sqlite_file, sqlite_writing
 from phoneprov_adapters.sql.engines.address import embedded_url

@@ -10,7 +10,7 @@ import pytest
 
 from phoneprov_adapters.composition.lifecycle import prepare, readiness, running
 from phoneprov_adapters.composition.settings import read_settings
-from phoneprov_adapters.security.box import SecretBox
+from phoneprov_adapters.security.crypto import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines import revisions
 from phoneprov_adapters.sql.engines.choice import OwnDatabase, database_at

@@ -3,7 +3,7 @@
 from typing import Any
 
 from phoneprov_adapters.memory.database import TwinDatabase
-from phoneprov_adapters.security.box import SecretBox, Subkeys
+from phoneprov_adapters.security.crypto import SecretBox, Subkeys
 from phoneprov_core.features.batches.ports import BatchItem
 from phoneprov_core.features.fleet.states import FleetState, SeenPhone
 from phoneprov_core.switching.deployments.model import DeploymentFilter, Outcome

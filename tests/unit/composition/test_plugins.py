@@ -21,7 +21,7 @@ from phoneprov_adapters.composition.settings import (
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.devices import MemoryUploader
-from phoneprov_adapters.security.box import SecretBox
+from phoneprov_adapters.security.crypto import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
 from phoneprov_core.kernel.errors import Conflict

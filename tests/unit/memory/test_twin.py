@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from phoneprov_adapters.memory.database import TwinDatabase
 from phoneprov_adapters.rehearsal.process import JumpingLoop
-from phoneprov_adapters.security.box import SecretBox
+from phoneprov_adapters.security.crypto import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_core.features.fleet.states import FleetState, SeenPhone
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR

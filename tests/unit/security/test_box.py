@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 from msgspec.structs import replace
 
-from phoneprov_adapters.security.box import Sealed, SecretBox
+from phoneprov_adapters.security.crypto import Sealed, SecretBox
 from phoneprov_core.kernel.errors import Unavailable, WrongKey
 from support.keys import BOTH_KEYS, NEW_KEYS, OLD_KEYS
 

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from phoneprov_adapters.security import common
-from phoneprov_adapters.security.common import is_common, load
+from phoneprov_adapters.security import passwords as common
+from phoneprov_adapters.security.passwords import common_passwords, is_common
 from phoneprov_core.people.users.model import AccountPolicy
 
 
@@ -25,8 +25,8 @@ def test_password_containing_a_common_one_is_accepted(password: str) -> None:
 def test_password_list_is_that_of_the_library_and_over_3000_long() -> None:
     from zxcvbn.frequency_lists import FREQUENCY_LISTS  # noqa: PLC0415 - it is large
 
-    assert load() == set(FREQUENCY_LISTS["passwords"])
-    assert sum(len(password) >= 8 for password in load()) > 3000
+    assert common_passwords() == set(FREQUENCY_LISTS["passwords"])
+    assert sum(len(password) >= 8 for password in common_passwords()) > 3000
 
 
 def test_common_passwords_are_refused_by_the_policy() -> None:
@@ -41,13 +41,13 @@ def test_missing_list_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(common, "find_spec", lambda _name: None)
 
     with pytest.raises(ImportError, match="install zxcvbn"):
-        load.__wrapped__()
+        common_passwords.__wrapped__()
 
 
 def test_password_list_is_read_at_first_use_without_the_estimator() -> None:
     script = (
-        "import sys; from phoneprov_adapters.security import common; "
-        "assert common.load.cache_info().currsize == 0; assert common.is_common('password'); "
+        "import sys; from phoneprov_adapters.security import passwords as p; "
+        "assert p.common_passwords.cache_info().currsize == 0; assert p.is_common('password'); "
         "sys.exit('zxcvbn' in sys.modules)"
     )
 

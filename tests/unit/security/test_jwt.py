@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from joserfc import jws
 
-from phoneprov_adapters.security import tokens as module
-from phoneprov_adapters.security.tokens import JwtTokens
+from phoneprov_adapters.security import crypto as module
+from phoneprov_adapters.security.crypto import JwtTokens
 from phoneprov_core.kernel.errors import Unauthenticated
 from phoneprov_core.people.auth.model import Claims, TokenKind
 from support.keys import BOTH_KEYS, NEW_KEYS, OLD_KEYS

@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from phoneprov_adapters.security import keys as module
-from phoneprov_adapters.security.box import SecretBox
+from phoneprov_adapters.security.crypto import JwtTokens, SecretBox
 from phoneprov_adapters.security.keys import SecretKeys, key_file, load_or_create_keys
-from phoneprov_adapters.security.tokens import JwtTokens
 from phoneprov_core.kernel.errors import Unauthenticated, WrongKey
 from phoneprov_core.people.auth.model import Claims, TokenKind
 from support.keys import NEW_KEY, OLD_KEY

@@ -1,8 +1,7 @@
 """Representations hold no key, no token and no secret."""
 
-from phoneprov_adapters.security.argon2 import Argon2Hasher
-from phoneprov_adapters.security.box import SecretBox
-from phoneprov_adapters.security.tokens import JwtTokens
+from phoneprov_adapters.security.crypto import JwtTokens, SecretBox
+from phoneprov_adapters.security.passwords import Argon2Hasher
 from phoneprov_core.people.auth.model import Claims, TokenKind
 from support.keys import NEW_KEY, NEW_KEYS, argon2_parameters
 

@@ -10,11 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from phoneprov_adapters.serving.contents import PIECE, DiskFile, MemoryFile
-from phoneprov_adapters.tftp import (
-    endpoint,
-    server as tftp_server,
-    transfer as transfer_module,
-)
+from phoneprov_adapters.tftp import server as tftp_server, transfer as transfer_module
 from phoneprov_adapters.tftp.packets import ErrorCode
 from phoneprov_adapters.tftp.server import (
     EVICT_SECONDS,
@@ -220,7 +216,9 @@ async def test_request_that_repeats_before_an_acknowledgement_is_answered_from_t
     await send(client, request, office.address)
     assert await receive(client) == first  # the client may have begun with the first answer
 
-    monkeypatch.setattr(endpoint, "REPEAT_SECONDS", 0.0)  # the file may be another one by now
+    monkeypatch.setattr(
+        transfer_module, "REPEAT_SECONDS", 0.0
+    )  # the file may be another one by now
     await send(client, request, office.address)
     packet, other = await receive(client)
     assert (packet, other != first[1]) == (first[0], True)

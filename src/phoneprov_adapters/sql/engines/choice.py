@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TypeAlias
 
-from phoneprov_adapters.security.box import SecretBox
+from phoneprov_adapters.security.crypto import SecretBox
 from phoneprov_adapters.sql.engines.address import check_address, embedded_file
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
 from phoneprov_adapters.sql.engines.processes import Processes

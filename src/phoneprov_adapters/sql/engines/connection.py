@@ -24,7 +24,7 @@ from sqlalchemy import (
 from sqlalchemy.engine import Dialect
 from sqlalchemy.sql.compiler import SQLCompiler
 
-from phoneprov_adapters.security.box import SecretBox
+from phoneprov_adapters.security.crypto import SecretBox
 from phoneprov_adapters.sql.engines.revisions import REVISION
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_core.kernel.actor import Trail

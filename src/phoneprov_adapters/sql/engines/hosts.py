@@ -9,7 +9,7 @@ import asyncpg
 
 from phoneprov_adapters.sql.engines.address import Host, PostgresAddress
 from phoneprov_adapters.sql.engines.connection import log_failure
-from phoneprov_adapters.sql.engines.postgres_errors import FAILURES, unavailable
+from phoneprov_adapters.sql.engines.postgres_writing import FAILURES, unavailable
 from phoneprov_adapters.sql.engines.revisions import Timelines
 from phoneprov_core.kernel.errors import Unavailable
 

@@ -12,16 +12,17 @@ import asyncpg
 from msgspec import Struct
 
 from phoneprov_adapters.runtime.tasks import random_id
-from phoneprov_adapters.security.box import SecretBox
+from phoneprov_adapters.security.crypto import SecretBox
 from phoneprov_adapters.sql.engines.address import PostgresAddress
 from phoneprov_adapters.sql.engines.connection import Context, Row, revision_at
 from phoneprov_adapters.sql.engines.hosts import Hosts, Opened, log_host_failure
-from phoneprov_adapters.sql.engines.postgres_errors import FAILURES, translated
 from phoneprov_adapters.sql.engines.postgres_reading import PostgresPool, PostgresReadConnection
 from phoneprov_adapters.sql.engines.postgres_writing import (
     BEGIN,
+    FAILURES,
     WriteConnection,
     begin_with,
+    translated,
     usable_and_lost,
 )
 from phoneprov_adapters.sql.engines.revisions import (

@@ -21,13 +21,12 @@ from sqlalchemy import (
     select,
     true,
 )
-from sqlalchemy.dialects.postgresql import asyncpg as dialect
 from sqlalchemy.sql import visitors
 from sqlalchemy.types import TypeEngine
 
-from phoneprov_adapters.sql.engines.connection import Compiler, Connection, Context, Row, first
+from phoneprov_adapters.sql.engines.connection import Connection, Context, Row, first
 from phoneprov_adapters.sql.engines.hosts import Opened
-from phoneprov_adapters.sql.engines.postgres_errors import FAILURES
+from phoneprov_adapters.sql.engines.postgres_writing import FAILURES, compiled_for
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_core.kernel.errors import Unavailable
 
@@ -129,8 +128,6 @@ MOST = 100
 LANES = 2
 """Maximum number of such lists in progress per statement; further queries wait for the end of
 one."""
-
-compiled_for = Compiler(dialect.dialect(paramstyle="numeric_dollar"))  # type: ignore[no-untyped-call]
 
 Ask: TypeAlias = Callable[[str, Sequence[Any]], Awaitable[Sequence[Row]]]
 

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from phoneprov_adapters.runtime.tasks import random_id, to_its_end
-from phoneprov_adapters.security.box import SecretBox
+from phoneprov_adapters.security.crypto import SecretBox
 from phoneprov_adapters.sql.engines.connection import (
     Compiled,
     Connection,

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 from sqlalchemy import Select, bindparam, func, literal_column, select, update
 
-from phoneprov_adapters.security.box import Sealed
+from phoneprov_adapters.security.crypto import Sealed
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.stores.store import SqlQueries
 from phoneprov_adapters.sql.tables import metadata

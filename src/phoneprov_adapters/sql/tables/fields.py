@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 from sqlalchemy import Column, Table
 
-from phoneprov_adapters.security.box import Sealed, SecretBox
+from phoneprov_adapters.security.crypto import Sealed, SecretBox
 from phoneprov_core.kernel.fields import fields_of
 
 E = TypeVar("E", bound=Struct)

@@ -37,7 +37,7 @@ def with_metrics(app: ASGIApp, container: Container, *, apart_only: bool = False
     if token is None and settings.metrics_port is None:
         return app
     # Slow to load, and of use only here.
-    from phoneprov_adapters.metrics.counters import Exposition, count_request  # noqa: PLC0415
+    from phoneprov_adapters.metrics import Exposition, count_request  # noqa: PLC0415
 
     return Metrics(
         app,
@@ -67,7 +67,7 @@ def counts_of(workers: int, settings: Settings) -> AbstractContextManager[None]:
     """Within it, several workers that start count together."""
     if not settings.has_metrics or (workers == 1 and "PROMETHEUS_MULTIPROC_DIR" not in os.environ):
         return nullcontext()
-    from phoneprov_adapters.metrics.counters import shared_counts  # noqa: PLC0415
+    from phoneprov_adapters.metrics import shared_counts  # noqa: PLC0415
 
     return shared_counts()
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from phoneprov_adapters.security.box import KeyedTokens
+from phoneprov_adapters.security.crypto import KeyedTokens
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import (
     AlreadyExists,

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import BigInteger, ColumnElement, Text, bindparam, cast, func, insert, or_, select
 
-from phoneprov_adapters.security.box import Subkeys
+from phoneprov_adapters.security.crypto import Subkeys
 from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.statements import Statement, json_items
 from phoneprov_adapters.sql.stores.store import SqlQueries

@@ -4,14 +4,19 @@ from functools import cached_property
 
 from phoneprov_adapters.sql.engines.connection import Connection
 from phoneprov_adapters.sql.stores.people.audit import SqlAudit
-from phoneprov_adapters.sql.stores.people.directory import SqlCompanyContacts
-from phoneprov_adapters.sql.stores.people.sessions import SqlApiTokens, SqlSessions
-from phoneprov_adapters.sql.stores.people.throttle import (
+from phoneprov_adapters.sql.stores.people.auth import (
     SqlLoginAddresses,
     SqlLoginAttempts,
     SqlRates,
+    SqlSessions,
 )
-from phoneprov_adapters.sql.stores.people.users import SqlAssignments, SqlUsers, SqlVendorUsers
+from phoneprov_adapters.sql.stores.people.directory import SqlCompanyContacts
+from phoneprov_adapters.sql.stores.people.users import (
+    SqlApiTokens,
+    SqlAssignments,
+    SqlUsers,
+    SqlVendorUsers,
+)
 from phoneprov_adapters.sql.stores.store import SqlStore
 from phoneprov_adapters.sql.tables.people import PERMISSIONS, PERSONAL_CONTACTS, RIGHTS
 

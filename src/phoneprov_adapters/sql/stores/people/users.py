@@ -16,7 +16,7 @@ from phoneprov_adapters.sql.stores.features.numbers import (
 )
 from phoneprov_adapters.sql.stores.inventory.extensions import SqlLinks
 from phoneprov_adapters.sql.stores.inventory.profiles import SqlProfiles
-from phoneprov_adapters.sql.stores.people.sessions import SqlApiTokens
+from phoneprov_adapters.sql.stores.people.auth import ACCOUNT, RIGHT, with_level, with_right
 from phoneprov_adapters.sql.stores.store import Removes, SqlQueries, SqlSearchedStore, SqlStore
 from phoneprov_adapters.sql.tables.inventory import (
     VENDOR_USERS,
@@ -25,9 +25,11 @@ from phoneprov_adapters.sql.tables.inventory import (
     vendor_users,
 )
 from phoneprov_adapters.sql.tables.people import (
+    API_TOKENS,
     PERSONAL_CONTACTS,
     RIGHTS,
     USERS,
+    api_tokens,
     assignments,
     passwords,
     permissions,
@@ -37,9 +39,49 @@ from phoneprov_adapters.sql.tables.people import (
 from phoneprov_core.kernel.actor import LevelRule
 from phoneprov_core.kernel.values import caseless
 from phoneprov_core.people.access import Assignment, AssignmentStore
+from phoneprov_core.people.api_tokens import ApiTokenRecord, ApiTokenStore, TokenPrincipal
 from phoneprov_core.people.users.model import User, looks_alike
 from phoneprov_core.people.users.use_cases import UserStore
 from phoneprov_core.people.vendor_users import VendorUser, VendorUserStore
+
+_OF_TOKEN = (
+    select(
+        *ACCOUNT,
+        *(api_tokens.c[name] for name in ("uuid", "name", "read_only", "last_used_at")),
+        *RIGHT,
+    )
+    .select_from(with_level(api_tokens))
+    .where(
+        api_tokens.c.hash == bindparam("hash"),
+        or_(api_tokens.c.expires_at.is_(None), api_tokens.c.expires_at > bindparam("now")),
+        users.c.is_active.is_(True),
+    )
+)
+_TOUCH = (
+    update(api_tokens)
+    .where(
+        api_tokens.c.uuid == bindparam("token_uuid"),
+        or_(api_tokens.c.last_used_at.is_(None), api_tokens.c.last_used_at <= bindparam("at")),
+    )
+    .values(last_used_at=bindparam("at"), hash=bindparam("new_hash"))
+)
+
+
+class SqlApiTokens(SqlStore[ApiTokenRecord], ApiTokenStore):
+    """API tokens, found by the hash of their text."""
+
+    records = API_TOKENS
+
+    async def principal(self, hash_: str, now: str) -> TokenPrincipal | None:
+        row = await self._connection.fetch_one(_OF_TOKEN, hash=hash_, now=now)
+        return None if row is None else TokenPrincipal(*with_right(row))
+
+    async def touch(self, uuid: str, at: str, hash_: str) -> None:
+        await self._connection.execute(_TOUCH, token_uuid=uuid, at=at, new_hash=hash_)
+
+    async def end_all(self, user_uuid: str) -> None:
+        await self.remove_of("user_uuid", user_uuid)
+
 
 _COLUMNS = USERS.fields.columns
 _BY_USERNAME = select(*_COLUMNS).where(users.c.username_key == bindparam("username_key"))

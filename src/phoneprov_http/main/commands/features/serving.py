@@ -13,7 +13,7 @@ import click
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.lifecycle import create_database, prepare, running
 from phoneprov_adapters.composition.variables import SettingsError
-from phoneprov_adapters.metrics.counters import count_unrecorded
+from phoneprov_adapters.metrics import count_unrecorded
 from phoneprov_adapters.serving.contents import FetchRecords, TftpFiles
 from phoneprov_adapters.tftp.server import Limits, TftpServer
 from phoneprov_core.features.serving.bootstrap import LOCALES, CheckLoad

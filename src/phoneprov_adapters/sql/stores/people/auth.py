@@ -1,17 +1,162 @@
-"""Counted guesses, the client addresses of logins, and rate limits in SQL."""
+"""Sessions, counted guesses, the client addresses of logins, and rate limits in SQL."""
 
 from typing import Any
 
 import msgspec
-from sqlalchemy import and_, bindparam, case, delete, exists, or_, select, update
+from sqlalchemy import (
+    FromClause,
+    Table,
+    and_,
+    bindparam,
+    case,
+    delete,
+    exists,
+    insert,
+    or_,
+    select,
+    update,
+)
 
+from phoneprov_adapters.sql.engines.connection import Row
 from phoneprov_adapters.sql.engines.statements import insert_into, upsert
 from phoneprov_adapters.sql.stores.store import SqlQueries
-from phoneprov_adapters.sql.tables.people import login_addresses, login_attempts, rates, users
+from phoneprov_adapters.sql.tables.fields import Fields
+from phoneprov_adapters.sql.tables.people import (
+    assignments,
+    login_addresses,
+    login_attempts,
+    permissions,
+    rates,
+    rights,
+    sessions,
+    users,
+)
 from phoneprov_core.kernel.ports import Rate, RateStore
 from phoneprov_core.kernel.values import caseless
-from phoneprov_core.people.auth.model import Familiarity, LoginAddressStore, LoginAttemptStore
+from phoneprov_core.people.auth.model import (
+    Familiarity,
+    LoginAddressStore,
+    LoginAttemptStore,
+    Principal,
+    Session,
+    SessionStore,
+)
 from phoneprov_core.people.throttle import KEPT_UNKNOWN, RECENT, Attempts
+
+_LOCATIONS = msgspec.json.Decoder(tuple[str, ...])
+ACCOUNT = (users.c.uuid, permissions.c.level, users.c.username)
+RIGHT = (rights.c.right, rights.c.locations)
+
+
+def with_level(owned: Table) -> FromClause:
+    """The rows of a table with their user and the user's level and right."""
+    return (
+        owned.join(users, users.c.uuid == owned.c.user_uuid)
+        .outerjoin(assignments, assignments.c.user_uuid == users.c.uuid)
+        .outerjoin(permissions, permissions.c.uuid == assignments.c.perm_uuid)
+        .outerjoin(rights, rights.c.user_uuid == users.c.uuid)
+    )
+
+
+def with_right(row: Row) -> list[Any]:
+    """The row, its last column, the locations of a right, as a tuple."""
+    *others, locations = row
+    return [*others, () if locations is None else _LOCATIONS.decode(locations)]
+
+
+_START = insert(sessions)
+_FORGET_EXPIRED = delete(sessions).where(
+    sessions.c.user_uuid == bindparam("user_uuid"), sessions.c.expires_at <= bindparam("now")
+)
+_PRINCIPAL = (
+    select(*ACCOUNT, *RIGHT)
+    .select_from(with_level(sessions))
+    .where(
+        sessions.c.uuid == bindparam("session_uuid"),
+        sessions.c.expires_at > bindparam("now"),
+        users.c.is_active.is_(True),
+    )
+)
+
+
+_expires_at = bindparam("wanted_expires_at", type_=sessions.c.expires_at.type)
+_REPLACE_TOKEN = (
+    update(sessions)
+    .where(
+        sessions.c.uuid == bindparam("session_uuid"),
+        sessions.c.token_id == bindparam("presented"),
+        sessions.c.expires_at > bindparam("now"),
+    )
+    .values(
+        token_id=bindparam("successor"),
+        previous_token_id=bindparam("presented"),
+        exchanged_at=bindparam("now"),
+        expires_at=case((sessions.c.ends_at < _expires_at, sessions.c.ends_at), else_=_expires_at),
+    )
+    .returning(
+        select(users.c.is_active).where(users.c.uuid == sessions.c.user_uuid).scalar_subquery()
+    )
+)
+_FIND = select(*Fields(Session, sessions).columns).where(
+    sessions.c.uuid == bindparam("session_uuid")
+)
+_OF_USER = (
+    select(*Fields(Session, sessions).columns)
+    .where(sessions.c.user_uuid == bindparam("user_uuid"), sessions.c.expires_at > bindparam("now"))
+    .order_by(sessions.c.created_at, sessions.c.uuid)
+)
+_END = (
+    delete(sessions).where(sessions.c.uuid == bindparam("session_uuid")).returning(sessions.c.uuid)
+)
+_END_ALL = (
+    delete(sessions)
+    .where(sessions.c.user_uuid == bindparam("user_uuid"), sessions.c.uuid != bindparam("besides"))
+    .returning(sessions.c.uuid)
+)
+_END_EVERY = delete(sessions).returning(sessions.c.uuid)
+
+
+class SqlSessions(SqlQueries, SessionStore):
+    """Sessions, one row each; the row of a session that ends is deleted."""
+
+    async def start(self, session: Session) -> None:
+        await self._connection.execute(
+            _FORGET_EXPIRED, user_uuid=session.user_uuid, now=session.created_at
+        )
+        await self._connection.fetch_all(_START, **msgspec.structs.asdict(session))
+
+    async def principal(self, session_uuid: str, now: int) -> Principal | None:
+        row = await self._connection.fetch_one(_PRINCIPAL, session_uuid=session_uuid, now=now)
+        return None if row is None else Principal(*with_right(row))
+
+    async def replace_token(
+        self, session_uuid: str, token_id: str, successor: str, *, now: int, expires_at: int
+    ) -> bool | None:
+        row = await self._connection.fetch_alone(
+            _REPLACE_TOKEN,
+            session_uuid=session_uuid,
+            presented=token_id,
+            successor=successor,
+            now=now,
+            wanted_expires_at=expires_at,
+        )
+        return None if row is None else bool(row[0])
+
+    async def find(self, session_uuid: str) -> Session | None:
+        return await self._one(Session, self._held(_FIND), session_uuid=session_uuid)
+
+    async def of_user(self, user_uuid: str, now: int) -> list[Session]:
+        return await self._all(Session, _OF_USER, user_uuid=user_uuid, now=now)
+
+    async def end(self, session_uuid: str) -> bool:
+        return bool(await self._connection.fetch_all(_END, session_uuid=session_uuid))
+
+    async def end_all(self, user_uuid: str, *, besides: str | None = None) -> list[str]:
+        return await self._all(str, _END_ALL, user_uuid=user_uuid, besides=besides or "")
+
+    async def end_every(self) -> int:
+        return len(await self._connection.fetch_all(_END_EVERY))
+
 
 _COUNTED = Attempts.__struct_fields__
 _SEE_ATTEMPTS = select(*[login_attempts.c[name] for name in _COUNTED]).where(
@@ -90,7 +235,7 @@ _FORGET_OLD_ADDRESSES = delete(login_addresses).where(
     login_addresses.c.user_uuid == bindparam("user_uuid"),
     login_addresses.c.last_at <= bindparam("before"),
 )
-_OF_USER = select(login_addresses.c.address).where(
+_ADDRESSES_OF_USER = select(login_addresses.c.address).where(
     login_addresses.c.user_uuid == bindparam("user_uuid")
 )
 _REMEMBER = upsert(login_addresses, ["user_uuid", "address"], "last_at")
@@ -108,7 +253,7 @@ class SqlLoginAddresses(SqlQueries, LoginAddressStore):
         return Familiarity() if row is None else Familiarity(*map(bool, row))
 
     async def of_user(self, user_uuid: str) -> list[str]:
-        return await self._all(str, _OF_USER, user_uuid=user_uuid)
+        return await self._all(str, _ADDRESSES_OF_USER, user_uuid=user_uuid)
 
     async def remember(self, user_uuid: str, address: str, now: int) -> None:
         await self._connection.execute(

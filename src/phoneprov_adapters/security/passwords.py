@@ -1,4 +1,4 @@
-"""Slow hashes of passwords and PINs: argon2id (RFC 9106) in threads."""
+"""Passwords and PINs: slow hashes, argon2id (RFC 9106) in threads, and commonly used passwords."""
 
 import base64
 import hmac
@@ -12,6 +12,9 @@ from asyncio import wrap_future
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from functools import cache
+from importlib.machinery import PathFinder
+from importlib.util import find_spec, module_from_spec
 from queue import PriorityQueue
 from threading import BoundedSemaphore
 from typing import Any, TypeVar
@@ -225,3 +228,27 @@ def _lower_priority() -> None:
     """On Linux below the event loop, which would wait for a thread's time slice at each step."""
     with suppress(OSError):
         os.nice(10 if sys.platform == "linux" else 0)
+
+
+def is_common(password: str) -> bool:
+    """Whether this is, ignoring case, one of the 30,000 passwords that zxcvbn lists as the most
+    frequent.
+
+    The first call reads the list, which takes about 15 milliseconds.
+    """
+    return password.lower() in common_passwords()
+
+
+@cache
+def common_passwords() -> frozenset[str]:
+    """The listed passwords, all in lower case; read once, and cached (4 MB)."""
+    # Importing the package would also build the tables of its estimator, which are not needed:
+    # three times the memory, twice the time.
+    package = find_spec("zxcvbn")
+    folders = package.submodule_search_locations if package else None
+    spec = PathFinder.find_spec("zxcvbn.frequency_lists", folders)
+    if spec is None or spec.loader is None:
+        raise ImportError("The list of common passwords is missing; install zxcvbn.")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return frozenset(module.FREQUENCY_LISTS["passwords"])

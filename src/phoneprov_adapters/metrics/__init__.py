@@ -1,1 +1,0 @@
-"""Metrics for Prometheus. Loaded only where metrics are switched on."""
