@@ -12,7 +12,9 @@ from sqlalchemy import (
     Table,
     Text,
     bindparam,
+    case,
     func,
+    literal_column,
     or_,
     select,
     tuple_,
@@ -167,6 +169,30 @@ class json_items(_ByDialect):  # noqa: N801 - see above
     type = Text()
     sqlite = "json_each({})"
     postgresql = "json_array_elements_text(CAST({} AS JSON))"
+
+
+class json_list(FunctionElement[Any]):  # noqa: N801 - see above
+    """The values as a JSON list, in a text."""
+
+    inherit_cache = True
+    type = Text()
+
+
+_TRUE: ColumnElement[str] = literal_column("json('true')")
+_FALSE: ColumnElement[str] = literal_column("json('false')")
+
+
+@compiles(json_list)
+def _compiled_list(element: json_list, compiler: SQLCompiler, **keywords: Any) -> str:
+    if compiler.dialect.name == "postgresql":
+        return f"json_build_array({compiler.process(element.clauses, **keywords)})"
+    # SQLite has numbers for truth values. What is joined is a text: a list that stays JSON would
+    # become a part of the list around it.
+    values = [
+        case((one, _TRUE), (one.is_not(None), _FALSE)) if isinstance(one.type, Boolean) else one
+        for one in element.clauses
+    ]
+    return f"(json_array({', '.join(compiler.process(one, **keywords) for one in values)}) || '')"
 
 
 def at_places(phones: Table) -> ColumnElement[bool]:

@@ -16,7 +16,7 @@ from phoneprov_core.features.batches.model import (
 )
 from phoneprov_core.features.batches.ports import BatchesTransaction, BatchItem, NoPhones
 from phoneprov_core.features.batches.rules import pin
-from phoneprov_core.features.history.use_cases import phones_then, require_kept
+from phoneprov_core.features.history.use_cases import PIECE as PAST_PIECE, phones_then, require_kept
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.kernel.actor import Actor, Event, require_superadmin
 from phoneprov_core.kernel.commands import invalid, record_of, wrong
@@ -249,10 +249,10 @@ async def _in_any_order(read: Read, new: CreateBatch, now: str) -> AsyncIterator
         yield [*items, *((mac, None) for mac in new.macs or ())]
         return
     if new.as_of is not None:
-        mac, size = "", PIECE
-        while size == PIECE:
+        mac, size = "", PAST_PIECE
+        while size == PAST_PIECE:
             async with read() as tx:
-                rows = await tx.history.phones(new.as_of, after=mac, limit=PIECE)
+                rows = await tx.history.phones(new.as_of, after=mac, limit=PAST_PIECE)
                 past = await phones_then(tx, new.as_of, rows)
             yield [(one.mac, None) for _, one in past if new.selects(one)]
             mac, size = rows[-1].mac if rows else "", len(rows)

@@ -34,7 +34,7 @@ from phoneprov_core.switching.deployments.ports import ReplacementChain
 from phoneprov_core.switching.deployments.records import Records
 from phoneprov_core.switching.deployments.rollback import order_again
 
-PIECE = 1000
+PIECE = 500
 """Number of phones read at a time."""
 
 

@@ -6,19 +6,24 @@ from typing import Any
 
 import msgspec
 from sqlalchemy import (
+    BigInteger,
     ColumnElement,
     Select,
     Text,
     and_,
     bindparam,
+    cast,
+    exists,
     func,
     literal,
     literal_column,
+    null,
     select,
+    union_all,
 )
 
 from phoneprov_adapters.sql.engines.connection import Connection
-from phoneprov_adapters.sql.engines.statements import Statement, json_items, like
+from phoneprov_adapters.sql.engines.statements import Statement, json_items, json_list, like
 from phoneprov_adapters.sql.stores.features.desks import DESK
 from phoneprov_adapters.sql.stores.store import SqlQueries
 from phoneprov_adapters.sql.tables.fields import Fields, json_text
@@ -63,104 +68,75 @@ def _changed(
 
 @cache
 def _rows(*, one: bool) -> Select[Any]:
-    """Phones around the moment. The uuid of each record that is needed is looked up by an index;
-    the records are joined to these."""
-    known = (
-        [phones.c.mac == bindparam("mac")]
-        if one
-        else [phones.c.mac > bindparam("after", type_=Text())]
-    )
+    """Phones around the moment. Beside each phone are the other records that are needed, each in
+    JSON and found by an index: with joins PostgreSQL would read whole tables for each page."""
+    limit: ColumnElement[int] = bindparam("limit", type_=BigInteger())
+    after = bindparam("after", type_=Text())
+
+    def chosen(key: ColumnElement[str]) -> ColumnElement[bool]:
+        return key == bindparam("mac") if one else key > after
+
+    known = select(*_PHONE.columns).where(chosen(phones.c.mac)).order_by(phones.c.mac)
+    nothing = [cast(null(), one.type).label(one.name) for one in _PHONE.columns]
     gone = (
-        [audit.c.resource_id == bindparam("mac")]
-        if one
-        else [audit.c.resource_id > bindparam("after", type_=Text())]
-    )
-    macs = (
-        select(phones.c.mac)
-        .where(*known)
-        .union(
-            select(audit.c.resource_id).where(
-                *gone,
-                audit.c.resource == literal("phone"),
-                audit.c.action == literal("phone.deleted"),
-                audit.c.at > _AT,
-            )
-        )
-        .subquery("macs")
-    )
-    piece = select(macs.c.mac).order_by(macs.c.mac).limit(bindparam("limit")).subquery("piece")
-    mac = piece.c.mac
-    of_phone = deployments.c.mac == mac
-    begun = (
-        select(deployments.c.uuid)
+        select(audit.c.resource_id.label("key"), *nothing)
         .where(
-            of_phone,
+            chosen(audit.c.resource_id),
+            audit.c.resource == literal("phone"),
+            audit.c.action == literal("phone.deleted"),
+            audit.c.at > _AT,
+            ~exists().where(phones.c.mac == audit.c.resource_id),
+        )
+        .distinct()
+        .order_by(audit.c.resource_id)
+    )
+    of_phones = known.limit(limit).subquery("known")
+    both = union_all(
+        select(of_phones.c.mac.label("key"), *of_phones.c), select(gone.limit(limit).subquery())
+    ).subquery("both")
+    piece = select(both).order_by(both.c.key).limit(limit).subquery("piece")
+    mac = piece.c.key
+    begun = (
+        select(json_list(*(deployments.c[name] for name in Begun.__struct_fields__)))
+        .where(
+            deployments.c.mac == mac,
             deployments.c.created_at <= _AT,
             deployments.c.outcome != Outcome.FAILED.value,
         )
         .order_by(deployments.c.created_at.desc(), deployments.c.number.desc())
         .limit(1)
     )
-    owned = begun.where(deployments.c.place.is_not(None), deployments.c.ended_at <= _AT)
-    placed = owned.where(deployments.c.outcome != Outcome.UNKNOWN.value)
+    in_place = begun.where(deployments.c.place.is_not(None), deployments.c.ended_at <= _AT)
+
+    def of(*columns: ColumnElement[Any]) -> Select[Any]:
+        return in_place.with_only_columns(json_list(*columns))
 
     def first(field: str) -> Select[Any]:
-        changes = select(audit.c.uuid).where(
-            *_changed(mac, "desk", "updated", "deleted"),
-            like(audit.c.changes, literal(f'%{field}":%')),
+        return (
+            select(json_list(*(audit.c[name] for name in _CHANGE)))
+            .where(
+                *_changed(mac, "desk", "updated", "deleted"),
+                like(audit.c.changes, literal(f'%{field}":%')),
+            )
+            .order_by(audit.c.at, audit.c.uuid)
+            .limit(1)
         )
-        return changes.order_by(audit.c.at, audit.c.uuid).limit(1)
 
-    state = (
-        select(states.c.uuid)
+    records = (
+        select(json_list(*DESK.columns)).where(desks.c.mac == mac),
+        of(*(deployments.c[name] for name in _PLACED)).where(
+            deployments.c.outcome != Outcome.UNKNOWN.value
+        ),
+        begun,
+        of(deployments.c.owner_uuid, deployments.c.created_at),
+        first("user_uuid"),
+        first("extension_uuid"),
+        select(json_list(states.c.state, states.c.at))
         .where(states.c.mac == mac, states.c.at <= _AT)
         .order_by(states.c.at.desc(), states.c.uuid.desc())
-        .limit(1)
+        .limit(1),
     )
-    keys = select(
-        mac,
-        *(
-            one.scalar_subquery().label(name)
-            for name, one in {
-                "begun": begun,
-                "placed": placed,
-                "owned": owned,
-                "used": first("user_uuid"),
-                "numbered": first("extension_uuid"),
-                "state": state,
-            }.items()
-        ),
-    ).subquery("keys")
-    last, had, used, numbered = (
-        deployments.alias("last"),
-        deployments.alias("had"),
-        audit.alias("used"),
-        audit.alias("numbered"),
-    )
-    return (
-        select(
-            keys.c.mac,
-            *_PHONE.columns,
-            *DESK.columns,
-            *(deployments.c[name] for name in _PLACED),
-            *(last.c[name] for name in Begun.__struct_fields__),
-            *(had.c.owner_uuid, had.c.created_at),
-            *(of.c[name] for of in (used, numbered) for name in _CHANGE),
-            states.c.state,
-            states.c.at,
-        )
-        .select_from(
-            keys.outerjoin(phones, phones.c.mac == keys.c.mac)
-            .outerjoin(desks, desks.c.mac == keys.c.mac)
-            .outerjoin(deployments, deployments.c.uuid == keys.c.placed)
-            .outerjoin(last, last.c.uuid == keys.c.begun)
-            .outerjoin(had, had.c.uuid == keys.c.owned)
-            .outerjoin(used, used.c.uuid == keys.c.used)
-            .outerjoin(numbered, numbered.c.uuid == keys.c.numbered)
-            .outerjoin(states, states.c.uuid == keys.c.state)
-        )
-        .order_by(keys.c.mac)
-    )
+    return select(*piece.c, *(record.scalar_subquery() for record in records)).order_by(mac)
 
 
 _PLACED = Placed.__struct_fields__
@@ -244,28 +220,18 @@ class SqlHistory(SqlQueries, HistoryStore):
         return [self._row(*row) for row in rows]
 
     def _row(self, mac: str, *row: Any) -> PastRow:
-        box = self._connection.box
-        phone, row = _PHONE.first(row, box)
-        desk, row = DESK.first(row, box)
-        size = len(_PLACED)
-        placed, row = _placed(row[:size]), row[size:]
-        size = len(Begun.__struct_fields__)
-        begun, row = _begun(*row[:size]), row[size:]
-        owner, row = None if row[0] is None else (row[0], row[1]), row[2:]
-        size = len(_CHANGE)
-        used, numbered = _change(*row[:size]), _change(*row[size : 2 * size])
-        state, since = row[2 * size :]
+        phone, texts = _PHONE.first(row, self._connection.box)
+        desk, placed, begun, owner, used, numbered, state = map(_values, texts)
         return PastRow(
             mac,
             phone,
-            desk,
-            placed,
-            begun,
-            owner,
-            used,
-            numbered,
-            None if state is None else _STATES[state],
-            since,
+            None if desk is None else DESK.read(desk, self._connection.box),
+            _placed(placed),
+            None if begun is None else _begun(*begun),
+            None if owner is None else (owner[0], owner[1]),
+            None if used is None else _change(*used),
+            None if numbered is None else _change(*numbered),
+            *((_STATES[state[0]], state[1]) if state else ()),
         )
 
     async def changes(
@@ -275,7 +241,7 @@ class SqlHistory(SqlQueries, HistoryStore):
         rows = await self._connection.fetch_all(
             _changes(resource, given=keys is not None), at=since, **values
         )
-        return [change for row in rows if (change := _change(*row))]
+        return [_change(*row) for row in rows]
 
     async def changed_hands(self, mac: str, number: int) -> bool:
         values = {"mac": mac, "number": number}
@@ -297,23 +263,27 @@ class SqlHistory(SqlQueries, HistoryStore):
         return {row[0]: dict(zip(names, row[1:], strict=True)) for row in rows}
 
 
-def _placed(row: Sequence[Any]) -> Placed | None:
-    if row[0] is None:
+def _values(text: str | None) -> list[Any] | None:
+    return None if text is None else msgspec.json.decode(text)
+
+
+def _placed(values: list[Any] | None) -> Placed | None:
+    if values is None:
         return None
-    values = [*row]
-    used_by, numbers = values[-2:]
-    values[-2] = None if used_by is None else msgspec.json.decode(used_by, type=EarlierUse)
-    values[-1] = None if numbers is None else tuple(msgspec.json.decode(numbers))
-    return Placed(*values)
+    *plain, used_by, numbers = values
+    fields: list[Any] = [
+        *plain,
+        None if used_by is None else msgspec.json.decode(used_by, type=EarlierUse),
+        None if numbers is None else tuple(msgspec.json.decode(numbers)),
+    ]
+    return Placed(*fields)
 
 
-def _begun(uuid: str | None, created_at: str, outcome: str, ended_at: str | None) -> Begun | None:
-    return None if uuid is None else Begun(uuid, created_at, _OUTCOMES[outcome], ended_at)
+def _begun(uuid: str, created_at: str, outcome: str, ended_at: str | None) -> Begun:
+    return Begun(uuid, created_at, _OUTCOMES[outcome], ended_at)
 
 
-def _change(key: str | None, action: str, at: str, changes: str) -> PastChange | None:
-    if key is None:
-        return None
+def _change(key: str, action: str, at: str, changes: str) -> PastChange:
     return PastChange(key, action.rpartition(".")[2], at, msgspec.json.decode(changes))
 
 
