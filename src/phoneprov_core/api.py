@@ -1,6 +1,6 @@
 """The public names of the core: use cases, what they take and return, errors, and ports. The port
 of a store is defined in its feature (``phoneprov_core.people.users.use_cases``). A feature of one
-module, such as ``phoneprov_core.inventory.kems``, is public itself."""
+module, such as ``phoneprov_core.inventory.phone_parts``, is public itself."""
 
 from phoneprov_core.application import UseCases as UseCases
 from phoneprov_core.features.batches.commands import (
@@ -30,8 +30,7 @@ from phoneprov_core.features.desks.model import (
     DeskPatch as DeskPatch,
     ListedDesk as ListedDesk,
 )
-from phoneprov_core.features.desks.services import PhoneServices as PhoneServices
-from phoneprov_core.features.desks.use_cases import Desks as Desks
+from phoneprov_core.features.desks.use_cases import Desks as Desks, PhoneServices as PhoneServices
 from phoneprov_core.features.fleet.model import (
     AdoptPhone as AdoptPhone,
     PlacedPhone as PlacedPhone,
@@ -89,8 +88,7 @@ from phoneprov_core.features.lines.numbers import (
     Person as Person,
     UsedAt as UsedAt,
 )
-from phoneprov_core.features.lines.pjsip import PjsipObjects as PjsipObjects
-from phoneprov_core.features.lines.use_cases import Lines as Lines
+from phoneprov_core.features.lines.use_cases import Lines as Lines, PjsipObjects as PjsipObjects
 from phoneprov_core.features.rehearsal.foresight import RehearseBatch as RehearseBatch
 from phoneprov_core.features.rehearsal.model import (
     Foretold as Foretold,
@@ -354,6 +352,12 @@ from phoneprov_core.switching.deployments.use_cases import (
     RestartPhone as RestartPhone,
     SwitchProfile as SwitchProfile,
 )
+from phoneprov_core.switching.devices.commands import (
+    CiscoPhones as CiscoPhones,
+    NeverRestarting as NeverRestarting,
+    RestartBy as RestartBy,
+    reachable_ip as reachable_ip,
+)
 from phoneprov_core.switching.devices.names import (
     config_filename as config_filename,
     device_name as device_name,
@@ -373,12 +377,6 @@ from phoneprov_core.switching.devices.ports import (
     Upload as Upload,
     Uploaded as Uploaded,
     always as always,
-)
-from phoneprov_core.switching.devices.restart import (
-    CiscoPhones as CiscoPhones,
-    NeverRestarting as NeverRestarting,
-    RestartBy as RestartBy,
-    reachable_ip as reachable_ip,
 )
 
 # Earlier names of public classes, for programs that import them.

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from phoneprov_core.features.batches.lists import ReadPhoneList
 from phoneprov_core.features.batches.plan import PlanBatch, PlanTemplate
 from phoneprov_core.features.batches.use_cases import Batches
-from phoneprov_core.features.desks.services import PhoneServices
-from phoneprov_core.features.desks.use_cases import Desks
+from phoneprov_core.features.desks.use_cases import Desks, PhoneServices
 from phoneprov_core.features.fleet.use_cases import ChangeFleet, ViewFleet
 from phoneprov_core.features.history.use_cases import History
 from phoneprov_core.features.identities.use_cases import Identities, ProviderSignIn
@@ -15,8 +14,7 @@ from phoneprov_core.features.joining.leave import LeavePeople
 from phoneprov_core.features.joining.undo import UndoAct
 from phoneprov_core.features.lines.drills import Drills
 from phoneprov_core.features.lines.numbers import Numbers
-from phoneprov_core.features.lines.pjsip import PjsipObjects
-from phoneprov_core.features.lines.use_cases import Lines
+from phoneprov_core.features.lines.use_cases import Lines, PjsipObjects
 from phoneprov_core.features.rehearsal.foresight import RehearseBatch
 from phoneprov_core.features.serving.use_cases import DiscoveredPhones, Fetches
 from phoneprov_core.features.sync.texts import ImportOrSync
@@ -27,14 +25,13 @@ from phoneprov_core.features.transfer.edits import EditRecords
 from phoneprov_core.features.transfer.texts import ImportText, ListAsTable
 from phoneprov_core.features.transfer.use_cases import Transfer
 from phoneprov_core.inventory.extensions import Extensions
-from phoneprov_core.inventory.kems import Kems
 from phoneprov_core.inventory.links import Links
 from phoneprov_core.inventory.locations import Locations
 from phoneprov_core.inventory.notes import Notes
+from phoneprov_core.inventory.phone_parts import Kems, VendorPhones
 from phoneprov_core.inventory.phones.use_cases import EnrichedPhone, Phones
 from phoneprov_core.inventory.profiles.reading import ReadConfigurations
 from phoneprov_core.inventory.profiles.use_cases import Profiles
-from phoneprov_core.inventory.vendor_phones import VendorPhones
 from phoneprov_core.inventory.vendor_services import VendorServices
 from phoneprov_core.kernel.actor import Actor, LevelRule, SharedWrite, system_actor
 from phoneprov_core.people.api_tokens import ApiTokens

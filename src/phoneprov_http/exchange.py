@@ -15,8 +15,7 @@ from urllib.parse import parse_qsl, quote
 from litestar.types import HTTPScope, Receive, Send
 
 from phoneprov_core.features.lines.model import Options
-from phoneprov_core.features.lines.pjsip import PjsipObjects
-from phoneprov_core.features.lines.use_cases import Lines
+from phoneprov_core.features.lines.use_cases import Lines, PjsipObjects
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.values import Network, address_of
 from phoneprov_core.people.auth.sessions import CheckServiceToken

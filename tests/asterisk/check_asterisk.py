@@ -17,7 +17,7 @@ from phoneprov_adapters.asterisk.manager import Manager
 from phoneprov_adapters.asterisk.wire import ManagerSettings
 from phoneprov_core.features.transfer.asterisk import Sections
 from phoneprov_core.kernel.errors import Refused, TimedOut
-from phoneprov_core.switching.devices.restart import RestartType, sip_restart
+from phoneprov_core.switching.devices.commands import RestartType, sip_restart
 from support.phone_records import a_phone
 from support.polling import until
 from support.records import an_extension

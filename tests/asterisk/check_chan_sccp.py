@@ -15,8 +15,8 @@ from phoneprov_adapters.asterisk.manager import Manager
 from phoneprov_adapters.asterisk.wire import ManagerSettings
 from phoneprov_core.features.transfer.asterisk import Sections
 from phoneprov_core.kernel.errors import Refused
+from phoneprov_core.switching.devices.commands import RestartType, sccp_restart
 from phoneprov_core.switching.devices.names import device_name
-from phoneprov_core.switching.devices.restart import RestartType, sccp_restart
 from support.phone_records import a_phone
 from support.records import an_extension
 

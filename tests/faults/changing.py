@@ -36,9 +36,9 @@ from phoneprov_core.inventory.profiles.model import SwitchRequest
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.people.users.model import UserPatch
 from phoneprov_core.switching.deployments.observation import DeviceInformation
+from phoneprov_core.switching.devices.commands import restart_keys
 from phoneprov_core.switching.devices.names import config_filename, device_name
 from phoneprov_core.switching.devices.ports import KeyPress, Proceed, always
-from phoneprov_core.switching.devices.restart import restart_keys
 from support.keys import argon2_parameters
 from support.polling import until
 from support.records import identifier

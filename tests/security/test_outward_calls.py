@@ -14,8 +14,8 @@ from phoneprov_adapters.phone.watch import RealReachability, WebWatch
 from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.kernel.values import PRIVATE_RANGES
+from phoneprov_core.switching.devices.commands import CLEAR_SERVICES
 from phoneprov_core.switching.devices.ports import Upload
-from phoneprov_core.switching.devices.restart import CLEAR_SERVICES
 from support.phone_records import a_phone
 from support.phone_stub import PhoneStub
 

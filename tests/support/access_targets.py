@@ -5,8 +5,7 @@ from typing import Any
 
 from phoneprov_core.features.desks.records import DeskRecord, DeskUse
 from phoneprov_core.features.joining.acts import event
-from phoneprov_core.inventory.kems import Kem
-from phoneprov_core.inventory.vendor_phones import VendorPhoneRecord
+from phoneprov_core.inventory.phone_parts import Kem, VendorPhoneRecord
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.people.permissions import Right
 from phoneprov_core.switching.deployments.model import Outcome

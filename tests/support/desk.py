@@ -15,7 +15,7 @@ from phoneprov_adapters.simulator.phone import SimulatedPhone
 from phoneprov_core.inventory.phones.model import CreatePhone
 from phoneprov_core.inventory.profiles.model import CreateProfile, ProfilePatch
 from phoneprov_core.people.users.model import CreateUser
-from phoneprov_core.switching.devices import restart as device
+from phoneprov_core.switching.devices import commands as device
 from phoneprov_core.switching.devices.ports import KeyPress
 from phoneprov_http.main.commands.simulate import reaching
 from support import data_folder

@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 
 from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_core.features.batches.ports import BatchItem
-from phoneprov_core.inventory.kems import Kem
-from phoneprov_core.inventory.vendor_phones import VendorPhoneRecord
+from phoneprov_core.inventory.phone_parts import Kem, VendorPhoneRecord
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Event
 from support.kinds import KINDS, a_right, a_token, an_identity
 from support.phone_records import (

@@ -33,12 +33,11 @@ from phoneprov_core.features.templates.recipes import Rendering
 from phoneprov_core.features.templates.use_cases import Templates
 from phoneprov_core.inventory.configuration.comparison import Compared, Comparison, compare
 from phoneprov_core.inventory.extensions import Extensions
-from phoneprov_core.inventory.kems import Kems
 from phoneprov_core.inventory.links import Links
+from phoneprov_core.inventory.phone_parts import Kems, VendorPhones
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.inventory.phones.use_cases import EnrichedPhone, Phones
 from phoneprov_core.inventory.profiles.use_cases import Profiles
-from phoneprov_core.inventory.vendor_phones import VendorPhones
 from phoneprov_core.kernel.actor import Actor, LevelRule, SharedWrite
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.kernel.values import PRIVATE_RANGES, millis, timestamp
@@ -63,8 +62,8 @@ from phoneprov_core.switching.deployments.preview import PreviewSwitch
 from phoneprov_core.switching.deployments.records import Records
 from phoneprov_core.switching.deployments.rollback import Rollback
 from phoneprov_core.switching.deployments.use_cases import Deployments, SwitchProfile
+from phoneprov_core.switching.devices.commands import CiscoPhones, RestartBy
 from phoneprov_core.switching.devices.ports import Calls
-from phoneprov_core.switching.devices.restart import CiscoPhones, RestartBy
 from support.audited import AuditedDatabase
 from support.keys import NEW_KEYS
 

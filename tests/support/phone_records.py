@@ -7,10 +7,9 @@ from phoneprov_adapters.testing.phone_drivers import a_phone as a_phone  # noqa:
 from phoneprov_core.features.batches.model import Batch, BatchAction, BatchState, Counts
 from phoneprov_core.features.serving.model import Fetch, FetchResult, Transport
 from phoneprov_core.features.templates.model import Template, TemplateText
-from phoneprov_core.inventory.kems import Kem
 from phoneprov_core.inventory.locations import Location
+from phoneprov_core.inventory.phone_parts import Kem, VendorPhoneRecord
 from phoneprov_core.inventory.profiles.model import ProfileRecord, Revision
-from phoneprov_core.inventory.vendor_phones import VendorPhoneRecord
 from phoneprov_core.switching.deployments.model import Action, Confirmation, Deployment, Outcome
 from support.records import OWNER, a_mac, a_user, identifier, made
 

@@ -27,7 +27,7 @@ from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut, requ
 from phoneprov_core.kernel.values import PRIVATE_RANGES, timestamp
 from phoneprov_core.people.users.model import Registration
 from phoneprov_core.switching.deployments.observation import DeviceInformation, PhoneInformation
-from phoneprov_core.switching.devices.execute import require_phone
+from phoneprov_core.switching.devices.commands import require_phone, restart_keys
 from phoneprov_core.switching.devices.ports import (
     Calls,
     ConfigUploader,
@@ -38,7 +38,6 @@ from phoneprov_core.switching.devices.ports import (
     Uploaded,
     always,
 )
-from phoneprov_core.switching.devices.restart import restart_keys
 
 LOAD = "SCCP45.9-4-2SR3-1S"
 XML = (

@@ -8,8 +8,8 @@ import pytest
 import pytest_asyncio
 
 from phoneprov_adapters.sql.engines.transaction import Database, SqlTransaction
+from phoneprov_core.inventory.phone_parts import VendorPhoneRecord
 from phoneprov_core.inventory.phones.model import Phone
-from phoneprov_core.inventory.vendor_phones import VendorPhoneRecord
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.people.audit import AuditEntry, WantedEntries
 from phoneprov_core.people.permissions import Right

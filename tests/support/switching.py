@@ -19,6 +19,7 @@ from phoneprov_core.inventory.profiles.model import (
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.switching.deployments.model import Deployment
+from phoneprov_core.switching.devices.commands import CLEAR_SERVICES
 from phoneprov_core.switching.devices.ports import (
     KeyPress,
     ManagerAction,
@@ -27,7 +28,6 @@ from phoneprov_core.switching.devices.ports import (
     Uploaded,
     always,
 )
-from phoneprov_core.switching.devices.restart import CLEAR_SERVICES
 from support.office import Office, Settings
 
 MAC = "00:1B:D4:12:34:56"

@@ -13,7 +13,7 @@ from support.second_resource import FILES, GUIDE, NAMED, ROOT, add_headsets, cop
 WALK = {"tests/unit/test_contributing.py", "tests/support/second_resource.py"}
 USERS = {
     # The menu of a phone lists the services.
-    "src/phoneprov_core/features/desks/services.py",
+    "src/phoneprov_core/features/desks/access.py",
     # Templates are given the services.
     "src/phoneprov_core/features/templates/recipes.py",
     # The twin of a batch has the services that its templates are given.

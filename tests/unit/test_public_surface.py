@@ -123,7 +123,7 @@ def test_every_type_of_the_use_cases_is_a_public_name() -> None:
         typing.get_args(hint)[0] if isinstance(hint, types.UnionType) else hint for hint in hints
     ]
     modules = {group.__module__ for group in groups if group.__module__.count(".") == 2}
-    assert {"phoneprov_core.inventory.kems", "phoneprov_core.people.me"} <= modules
+    assert {"phoneprov_core.inventory.phone_parts", "phoneprov_core.people.me"} <= modules
     public = {
         id(thing)
         for module in (phoneprov_core.api, *map(importlib.import_module, modules))
@@ -305,6 +305,6 @@ def test_reference_site_describes_every_public_name(
     names = {f"{api.__name__}.{name}" for api in APIS for name in imported_by(api)}
     of_features = set(described) - names
     assert set(described) >= names
-    assert {name.rpartition(".")[0] for name in of_features} >= {"phoneprov_core.inventory.kems"}
-    kems = "phoneprov_core.inventory.kems"
-    assert {f"{kems}.Kems", f"{kems}.CreateKem"} <= of_features
+    parts = "phoneprov_core.inventory.phone_parts"
+    assert {name.rpartition(".")[0] for name in of_features} >= {parts}
+    assert {f"{parts}.Kems", f"{parts}.CreateKem"} <= of_features

@@ -18,7 +18,7 @@ MOST_MODULES = {
     "GET /phones/{mac}": 15,
     "POST /phones": 25,
     "POST /auth/login": 25,
-    "POST /phone-profiles/switch": 47,
+    "POST /phone-profiles/switch": 46,
     "phoneprov switch": 82,
 }
 

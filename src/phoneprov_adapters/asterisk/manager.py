@@ -8,6 +8,7 @@ from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.lists import endpoint_called
 from phoneprov_adapters.asterisk.session import Session
 from phoneprov_core.kernel.errors import Refused, TimedOut
+from phoneprov_core.switching.devices.commands import CALL_ID, require_single_lines
 from phoneprov_core.switching.devices.ports import (
     REPLY_LOST,
     ManagerAction,
@@ -15,7 +16,6 @@ from phoneprov_core.switching.devices.ports import (
     Proceed,
     always,
 )
-from phoneprov_core.switching.devices.restart import CALL_ID, require_single_lines
 
 _CALL_ID = re.compile(r"[A-Za-z0-9.@_-]{1,128}")
 """Asterisk splits values at commas and unquotes them."""

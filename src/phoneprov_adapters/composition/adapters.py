@@ -46,13 +46,13 @@ from phoneprov_core.people.users.model import AccountPolicy
 from phoneprov_core.switching.deployments.confirm import Watch
 from phoneprov_core.switching.deployments.observation import PhoneInformation, Reachability
 from phoneprov_core.switching.deployments.ports import Journal
+from phoneprov_core.switching.devices.commands import CiscoPhones, NeverRestarting, RestartBy
 from phoneprov_core.switching.devices.ports import (
     ConfigUploader,
     ManagerInterface,
     PhoneCommands,
     PhoneDriver,
 )
-from phoneprov_core.switching.devices.restart import CiscoPhones, NeverRestarting, RestartBy
 
 T = TypeVar("T")
 

@@ -19,16 +19,20 @@ from phoneprov_adapters.composition.adapters import (
 from phoneprov_adapters.composition.plugins import Periodic, of, singleton
 from phoneprov_adapters.composition.serving import ServingContainer
 from phoneprov_adapters.composition.switching import SwitchingContainer
-from phoneprov_core.features.desks.access import IdentifyPhone, PageTokens
+from phoneprov_core.features.desks.access import (
+    IdentifyPhone,
+    PageTokens,
+    PhoneCredentials,
+    ServiceMenu,
+)
 from phoneprov_core.features.desks.adoption import AdoptAtPhone
 from phoneprov_core.features.desks.change import ChangeDesk
 from phoneprov_core.features.desks.login import ChangePin, LogInAtPhone
 from phoneprov_core.features.desks.model import Elsewhere
 from phoneprov_core.features.desks.occupancy import Occupancy
 from phoneprov_core.features.desks.pins import CheckPin
-from phoneprov_core.features.desks.services import PhoneCredentials, PhoneServices, ServiceMenu
 from phoneprov_core.features.desks.upkeep import KeepDesks
-from phoneprov_core.features.desks.use_cases import Desks, LogOut
+from phoneprov_core.features.desks.use_cases import Desks, LogOut, PhoneServices
 from phoneprov_core.kernel.actor import system_actor
 from phoneprov_core.people.directory.use_cases import LookUp
 from phoneprov_core.people.throttle import AddressLimit

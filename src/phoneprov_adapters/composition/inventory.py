@@ -11,14 +11,13 @@ from phoneprov_adapters.composition.adapters import (
 from phoneprov_adapters.composition.people import PeopleContainer
 from phoneprov_adapters.composition.plugins import of, singleton
 from phoneprov_core.inventory.extensions import Extensions
-from phoneprov_core.inventory.kems import Kems
 from phoneprov_core.inventory.links import Links
 from phoneprov_core.inventory.locations import Locations
 from phoneprov_core.inventory.notes import Notes
+from phoneprov_core.inventory.phone_parts import Kems, VendorPhones
 from phoneprov_core.inventory.phones.use_cases import Phones
 from phoneprov_core.inventory.profiles.reading import ReadConfigurations
 from phoneprov_core.inventory.profiles.use_cases import Profiles
-from phoneprov_core.inventory.vendor_phones import VendorPhones
 from phoneprov_core.inventory.vendor_services import VendorServices
 
 

@@ -14,8 +14,7 @@ from phoneprov_adapters.composition.plugins import of, singleton
 from phoneprov_adapters.composition.switching import SwitchingContainer
 from phoneprov_core.features.lines.drills import Drills
 from phoneprov_core.features.lines.numbers import Numbers
-from phoneprov_core.features.lines.pjsip import PjsipObjects
-from phoneprov_core.features.lines.use_cases import Lines, WarnOfNoLine
+from phoneprov_core.features.lines.use_cases import Lines, PjsipObjects, WarnOfNoLine
 
 
 class LinesContainer(SwitchingContainer):

@@ -18,8 +18,8 @@ from phoneprov_core.features.desks.model import DeskPolicy
 from phoneprov_core.features.identities.model import Passwords
 from phoneprov_core.features.retention import KeepDays
 from phoneprov_core.people.auth.model import Lifetimes
+from phoneprov_core.switching.devices.commands import RestartBy
 from phoneprov_core.switching.devices.names import config_filename, mac_in, plain_name
-from phoneprov_core.switching.devices.restart import RestartBy
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -28,8 +28,8 @@ from phoneprov_core.people.directory.use_cases import MOST_CONTACTS
 from phoneprov_core.people.throttle import GUESSES_PER_ADDRESS
 from phoneprov_core.switching.deployments.observation import LOAD_MINUTES
 from phoneprov_core.switching.deployments.order import PHONES_PER_CALLER, SWITCHES_PER_PHONE
+from phoneprov_core.switching.devices.commands import RestartBy, RestartType
 from phoneprov_core.switching.devices.names import DEFAULT_FILENAME_TEMPLATE, Binding
-from phoneprov_core.switching.devices.restart import RestartBy, RestartType
 
 T = TypeVar("T")
 

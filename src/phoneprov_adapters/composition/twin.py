@@ -50,7 +50,7 @@ from phoneprov_core.kernel.errors import require
 from phoneprov_core.kernel.values import millis, timestamp
 from phoneprov_core.switching.deployments.confirm import Watch
 from phoneprov_core.switching.deployments.model import Deployment, DeploymentFilter, StepName
-from phoneprov_core.switching.devices.restart import NeverRestarting, RestartBy
+from phoneprov_core.switching.devices.commands import NeverRestarting, RestartBy
 
 MOST_BYTES = 2 * 1024**3
 """Maximum memory of the process."""

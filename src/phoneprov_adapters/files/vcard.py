@@ -27,7 +27,7 @@ from vobject.base import VObjectError
 from phoneprov_adapters.files.reading import Rows, in_pieces, open_text
 from phoneprov_core.features.transfer.model import Note, Row, RowProblem
 from phoneprov_core.kernel.values import known_id
-from phoneprov_core.people.directory.model import dialled
+from phoneprov_core.people.directory.use_cases import dialled
 
 _NAME = re.compile(r"(?:[A-Za-z0-9-]+\.)?([A-Za-z0-9-]+)(?=[;:])")
 _USED = {"BEGIN", "END", "VERSION", "N", "FN", "TEL", "EMAIL", "ORG", "UID"}

@@ -26,7 +26,11 @@ from phoneprov_core.switching.deployments.observation import (
     ServerFile,
     Watching,
 )
-from phoneprov_core.switching.devices.execute import execute_body, require_phone
+from phoneprov_core.switching.devices.commands import (
+    execute_body,
+    require_phone,
+    require_single_lines,
+)
 from phoneprov_core.switching.devices.names import check_segments
 from phoneprov_core.switching.devices.ports import (
     REPLACED_ANOTHER,
@@ -43,7 +47,6 @@ from phoneprov_core.switching.devices.ports import (
     Uploaded,
     always,
 )
-from phoneprov_core.switching.devices.restart import require_single_lines
 
 
 async def _no_pause(_seconds: float) -> None:

@@ -17,6 +17,7 @@ from phoneprov_adapters.phone.request import (
     ask,
 )
 from phoneprov_adapters.runtime.networks import PhoneNetworks
+from phoneprov_core.inventory.configuration.elements import REPLY_LIMIT
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.kernel.fields import SECRET, Redacted
 from phoneprov_core.switching.deployments.observation import (
@@ -25,8 +26,7 @@ from phoneprov_core.switching.deployments.observation import (
     PhoneInformation,
     read_device_information,
 )
-from phoneprov_core.switching.devices.execute import (
-    REPLY_LIMIT,
+from phoneprov_core.switching.devices.commands import (
     execute_body,
     read_execute_reply,
     require_no_redirect,

@@ -15,14 +15,13 @@ from phoneprov_core.switching.deployments.observation import (
     ServerFile,
     Watching,
 )
-from phoneprov_core.switching.devices.execute import require_phone
+from phoneprov_core.switching.devices.commands import reachable_ip, require_phone
 from phoneprov_core.switching.devices.ports import (
     AddressNotConfirmed,
     ConfigUploader,
     FilesOnServer,
     ReadsFiles,
 )
-from phoneprov_core.switching.devices.restart import reachable_ip
 
 SECONDS = 3.0
 

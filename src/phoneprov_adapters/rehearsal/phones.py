@@ -15,7 +15,7 @@ from phoneprov_core.switching.deployments.observation import (
     PhoneWatch,
     Watching,
 )
-from phoneprov_core.switching.devices.execute import require_phone
+from phoneprov_core.switching.devices.commands import require_phone, restart_keys
 from phoneprov_core.switching.devices.names import load_in, mac_in, mac_of_device
 from phoneprov_core.switching.devices.ports import (
     Calls,
@@ -29,7 +29,6 @@ from phoneprov_core.switching.devices.ports import (
     Uploaded,
     always,
 )
-from phoneprov_core.switching.devices.restart import restart_keys
 
 _LEAVES_AFTER = 0.5
 """Seconds from a command to the begin of the absence."""

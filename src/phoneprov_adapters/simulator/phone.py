@@ -14,8 +14,8 @@ from msgspec import Struct
 
 from phoneprov_adapters.simulator.ftp import FileArrived, ftp_server
 from phoneprov_adapters.simulator.web import PhoneWebServer, WebPhone
+from phoneprov_core.switching.devices.commands import restart_keys
 from phoneprov_core.switching.devices.names import device_name
-from phoneprov_core.switching.devices.restart import restart_keys
 
 
 class ScreenPage(Struct):

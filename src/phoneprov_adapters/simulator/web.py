@@ -10,8 +10,8 @@ from urllib.parse import parse_qsl
 
 import h11
 
+from phoneprov_core.inventory.configuration.elements import elements_of
 from phoneprov_core.kernel.fields import SECRET, Redacted
-from phoneprov_core.switching.devices.execute import elements_of
 
 SECONDS = 5.0
 """Seconds that the phone waits for a packet."""

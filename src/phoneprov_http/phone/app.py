@@ -17,7 +17,7 @@ from phoneprov_core.features.desks.access import NotServed
 from phoneprov_core.features.desks.adoption import NewPhone
 from phoneprov_core.features.desks.pages import CHARSETS, render
 from phoneprov_core.features.desks.pins import wrong_pin
-from phoneprov_core.features.desks.services import PhoneServices
+from phoneprov_core.features.desks.use_cases import PhoneServices
 from phoneprov_core.features.serving.model import FetchResult, Transport
 from phoneprov_core.features.serving.use_cases import Ended, FileRequest, Provided, ProvideFile
 from phoneprov_core.kernel.errors import NotFound, PhoneprovError, Unavailable, retrieved

@@ -25,7 +25,7 @@ from phoneprov_core.features.desks.pages import (
     TextPage,
     displayable,
 )
-from phoneprov_core.features.desks.services import PhoneServices
+from phoneprov_core.features.desks.use_cases import PhoneServices
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.kernel.values import is_phone_url
 from phoneprov_core.people.directory.use_cases import LookupPage

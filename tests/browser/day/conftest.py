@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from browser.console_rig import PASSWORD, USERNAME, Console, Phones, Service, chromium
 from phoneprov_adapters.simulator.phone import CommandReceived, SimulatedPhone
-from phoneprov_core.switching.devices.restart import restart_keys
+from phoneprov_core.switching.devices.commands import restart_keys
 from support.ftp_servers import (
     PASSWORD as FTP_PASSWORD,
     USER as FTP_USER,

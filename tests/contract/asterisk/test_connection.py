@@ -11,8 +11,8 @@ from phoneprov_adapters.asterisk.events import ManagerEvents
 from phoneprov_adapters.asterisk.lists import ManagerCalls
 from phoneprov_adapters.asterisk.manager import Manager
 from phoneprov_core.kernel.errors import Refused, TimedOut
+from phoneprov_core.switching.devices.commands import sip_restart
 from phoneprov_core.switching.devices.names import device_name
-from phoneprov_core.switching.devices.restart import sip_restart
 from support.ami_client import RESTART, TIMEOUT, connection
 from support.ami_stub import AmiStub, endpoint, event, failure, listing
 from support.phone_records import a_phone

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from phoneprov_core.kernel.errors import Refused, TimedOut
-from phoneprov_core.switching.devices.restart import sip_restart
+from phoneprov_core.switching.devices.commands import sip_restart
 from support.ami_client import MAC, RESTART, SLACK, TIMEOUT, manager
 from support.ami_stub import SECRET, USER, AmiStub, endpoint, event, failure, raw
 

@@ -8,9 +8,9 @@ import pytest
 
 from phoneprov_adapters.memory.devices import MemoryManager
 from phoneprov_core.kernel.errors import Invalid, Refused, TimedOut
+from phoneprov_core.switching.devices.commands import sip_restart
 from phoneprov_core.switching.devices.names import device_name
 from phoneprov_core.switching.devices.ports import ManagerAction, ManagerInterface
-from phoneprov_core.switching.devices.restart import sip_restart
 from support.ami_client import MAC, RESTART, TIMEOUT, manager
 from support.ami_stub import AmiStub, endpoint, failure
 

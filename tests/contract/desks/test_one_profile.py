@@ -14,7 +14,7 @@ import uvicorn
 
 from phoneprov_adapters.simulator.ftp import FileArrived
 from phoneprov_adapters.simulator.phone import CommandReceived, SimulatedPhone
-from phoneprov_core.switching.devices import restart
+from phoneprov_core.switching.devices import commands as restart
 from phoneprov_core.switching.devices.ports import KeyPress
 from phoneprov_http.main.commands.simulate import reaching
 from phoneprov_http.main.server.sockets import bound

@@ -9,7 +9,7 @@ from phoneprov_adapters.composition.adapters import phone_driver_of
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_core.inventory.locations import emergency_of
-from phoneprov_core.switching.devices.restart import CiscoPhones
+from phoneprov_core.switching.devices.commands import CiscoPhones
 from support.command_line import output_of, run_script
 from support.phone_records import a_location
 

@@ -8,9 +8,9 @@ from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_core.features.templates.use_cases import Templates
 from phoneprov_core.features.transfer.use_cases import Transfer
 from phoneprov_core.inventory.extensions import Extensions
-from phoneprov_core.inventory.kems import Kems
 from phoneprov_core.inventory.links import Links
 from phoneprov_core.inventory.locations import Locations
+from phoneprov_core.inventory.phone_parts import Kems
 from phoneprov_core.inventory.phones.use_cases import Phones
 from phoneprov_core.inventory.profiles.use_cases import Profiles
 from phoneprov_core.kernel.actor import SharedWrite

@@ -12,8 +12,8 @@ from phoneprov_adapters.asterisk.wire import ManagerSettings
 from phoneprov_adapters.memory.devices import MemoryPhone
 from phoneprov_adapters.testing import PhoneDriverContract, PhoneDriverRig
 from phoneprov_adapters.testing.phone_drivers import WORDS
+from phoneprov_core.switching.devices.commands import CiscoPhones, RestartBy
 from phoneprov_core.switching.devices.ports import KeyPress, PhoneCommands, Proceed, always
-from phoneprov_core.switching.devices.restart import CiscoPhones, RestartBy
 from support.ami_stub import SECRET, USER, AmiStub, endpoint, failure
 from support.phone_records import a_phone
 from support.phone_stub import PhoneStub, http, nothing, sends

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from phoneprov_adapters.simulator.phone import CommandReceived, Event, SimulatedPhone
-from phoneprov_core.switching.devices.restart import CLEAR_SERVICES
+from phoneprov_core.switching.devices.commands import CLEAR_SERVICES
 from support.phone_simulated import FTP_PASSWORD, NAME, arrived, logged_in, store, web
 from support.phone_web import IP
 

@@ -9,8 +9,8 @@ import pytest
 
 from phoneprov_adapters.simulator.phone import CommandReceived, SimulatedPhone
 from phoneprov_core.kernel.errors import Refused
+from phoneprov_core.switching.devices.commands import CLEAR_SERVICES, restart_keys
 from phoneprov_core.switching.devices.ports import KeyPress
-from phoneprov_core.switching.devices.restart import CLEAR_SERVICES, restart_keys
 from support.phone_simulated import FTP_PASSWORD, web
 from support.phone_web import IP
 

@@ -8,7 +8,7 @@ import pytest
 from phoneprov_adapters.phone.http import PhoneWeb, PhoneWebSettings
 from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_core.kernel.errors import Refused
-from phoneprov_core.switching.devices.restart import CLEAR_SERVICES
+from phoneprov_core.switching.devices.commands import CLEAR_SERVICES
 from support.phone_stub import PhoneStub, http, sends
 from support.phone_web import IP, web
 

@@ -8,10 +8,10 @@ from contextlib import suppress
 import pytest
 from msgspec import structs
 
+from phoneprov_core.inventory.configuration.elements import REPLY_LIMIT
 from phoneprov_core.kernel.errors import Refused, TimedOut
-from phoneprov_core.switching.devices.execute import REPLY_LIMIT
+from phoneprov_core.switching.devices.commands import CLEAR_SERVICES, restart_keys
 from phoneprov_core.switching.devices.ports import REPLY_LOST, KeyPress
-from phoneprov_core.switching.devices.restart import CLEAR_SERVICES, restart_keys
 from support.ftp_faults import reset
 from support.phone_stub import SUCCESS, Answer, PhoneStub, closes, error, http, nothing, sends
 from support.phone_web import IP, SLACK, TIMEOUT, until_idle, web

@@ -9,8 +9,8 @@ import pytest
 
 from phoneprov_adapters.phone.http import PhoneWebSettings
 from phoneprov_core.kernel.errors import Refused, TimedOut
+from phoneprov_core.switching.devices.commands import CLEAR_SERVICES
 from phoneprov_core.switching.devices.ports import KeyPress
-from phoneprov_core.switching.devices.restart import CLEAR_SERVICES
 from support.phone_stub import PhoneStub, http, nothing, sends
 from support.phone_web import IP, TIMEOUT, until_idle, web
 from support.records import a_mac

@@ -8,7 +8,7 @@ import pytest
 import trustme
 
 from phoneprov_core.kernel.errors import Refused, TimedOut
-from phoneprov_core.switching.devices.restart import CLEAR_SERVICES
+from phoneprov_core.switching.devices.commands import CLEAR_SERVICES
 from support.phone_stub import PhoneStub, http, nothing, sends
 from support.phone_web import IP, TIMEOUT, until_idle, web
 

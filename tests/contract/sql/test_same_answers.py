@@ -14,7 +14,7 @@ from phoneprov_adapters.sql.engines.transaction import Database, SqlTransaction
 from phoneprov_core.features.desks.records import DeskRecord, Due
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.kernel.ports import Rate
-from phoneprov_core.people.directory.terms import TermSearch
+from phoneprov_core.people.directory.model import TermSearch
 from phoneprov_core.people.throttle import Attempts
 from phoneprov_core.switching.deployments.model import Outcome, Step, StepName
 from support import phone_records, records

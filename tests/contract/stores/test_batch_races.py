@@ -25,7 +25,7 @@ from phoneprov_core.switching.deployments.confirm import Confirm, Watch
 from phoneprov_core.switching.deployments.deploy import Deploy
 from phoneprov_core.switching.deployments.model import DeploymentFilter
 from phoneprov_core.switching.deployments.records import Records
-from phoneprov_core.switching.devices.restart import CiscoPhones, RestartBy
+from phoneprov_core.switching.devices.commands import CiscoPhones, RestartBy
 from support.phone_records import a_phone
 from support.records import a_mac, a_user, identifier
 

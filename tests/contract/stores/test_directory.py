@@ -1,6 +1,6 @@
 """The contracts of contacts, and of finding the user of an extension."""
 
-from phoneprov_core.people.directory.terms import searched
+from phoneprov_core.people.directory.model import searched
 from support.records import (
     a_company_contact,
     a_link,

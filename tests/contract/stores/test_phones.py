@@ -5,8 +5,8 @@ from typing import Any
 
 import msgspec
 
+from phoneprov_core.inventory.phone_parts import VendorPhone, VendorPhoneRecord
 from phoneprov_core.inventory.phones.use_cases import EnrichedPhone, enriched
-from phoneprov_core.inventory.vendor_phones import VendorPhone, VendorPhoneRecord
 from support.phone_records import a_flag, a_kem, a_phone
 from support.records import a_mac, moment
 from support.store_tests import DatabaseTests

@@ -25,7 +25,7 @@ from phoneprov_adapters.security.crypto import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
 from phoneprov_core.kernel.errors import Conflict
-from phoneprov_core.switching.devices.restart import CiscoPhones
+from phoneprov_core.switching.devices.commands import CiscoPhones
 from support.keys import NEW_KEY
 from support.phone_records import a_phone
 

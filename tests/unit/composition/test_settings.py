@@ -16,7 +16,7 @@ from phoneprov_adapters.composition.settings import (
 from phoneprov_adapters.composition.variables import Variables
 from phoneprov_adapters.phone.watch import FIRST_REQUEST_SECONDS
 from phoneprov_core.kernel.actor import LevelRule
-from phoneprov_core.switching.devices.restart import (
+from phoneprov_core.switching.devices.commands import (
     CLEAR_SERVICES,
     RestartBy,
     RestartType,

@@ -28,8 +28,7 @@ from phoneprov_adapters.sql.stores.people.users import SqlUsers
 from phoneprov_adapters.sql.tables import metadata
 from phoneprov_adapters.sql.tables.people import company_contacts, contact_terms
 from phoneprov_adapters.sql.tables.records import Records
-from phoneprov_core.people.directory.model import CompanyContact
-from phoneprov_core.people.directory.terms import terms_of
+from phoneprov_core.people.directory.model import CompanyContact, terms_of
 
 _SEARCHED: tuple[Records[Any], ...] = tuple(
     store.records for store in (SqlUsers, SqlExtensions, SqlPhones, SqlCompanyContacts, SqlProfiles)

@@ -5,11 +5,10 @@ from sqlalchemy import BigInteger, Column, Index, UniqueConstraint
 from phoneprov_adapters.sql.tables.records import Records, note_columns, string, table_of, text
 from phoneprov_core.features.fleet.model import Replacement
 from phoneprov_core.inventory.extensions import EXTENSION_FIELDS, Extension, ExtensionSearch
-from phoneprov_core.inventory.kems import Kem
 from phoneprov_core.inventory.links import Link
 from phoneprov_core.inventory.locations import Location
+from phoneprov_core.inventory.phone_parts import Kem, VendorPhoneRecord
 from phoneprov_core.inventory.phones.model import Phone, PhoneSearch
-from phoneprov_core.inventory.vendor_phones import VendorPhoneRecord
 from phoneprov_core.inventory.vendor_services import VendorService
 from phoneprov_core.people.vendor_users import VendorUser
 

@@ -218,7 +218,7 @@ COMPANY_CONTACTS = Records(
     CompanyContact, company_contacts, one_name="company contact", search=CONTACT_FIELDS
 )
 
-# What company contacts are searched by (phoneprov_core.people.directory.terms).
+# What company contacts are searched by (phoneprov_core.people.directory.model).
 contact_terms = Table(
     "contact_terms",
     metadata,

@@ -4,9 +4,16 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from phoneprov_core.features.desks.access import PageTokens, Purpose
+from phoneprov_core.features.desks.access import (
+    IdentifyPhone,
+    PageTokens,
+    PhoneCredentials,
+    Purpose,
+    ServiceMenu,
+)
+from phoneprov_core.features.desks.adoption import AdoptAtPhone
 from phoneprov_core.features.desks.change import Changed, ChangeDesk, FollowUp
-from phoneprov_core.features.desks.login import actor_at, require_user
+from phoneprov_core.features.desks.login import ChangePin, LogInAtPhone, actor_at, require_user
 from phoneprov_core.features.desks.model import (
     AtPhone,
     Desk,
@@ -35,6 +42,7 @@ from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.ports import Clock, ReadAndWrite
 from phoneprov_core.kernel.values import known_mac, millis, timestamp
 from phoneprov_core.people.access import places_of, require_at
+from phoneprov_core.people.directory.use_cases import LookUp
 from phoneprov_core.people.permissions import require_still_at
 from phoneprov_core.people.vendor_users import GuessLock, lock_of
 from phoneprov_core.switching.deployments.model import Action
@@ -252,3 +260,17 @@ async def configure(tx: DesksTransaction, mac: str, patch: DeskPatch) -> None:
     tx.trail.changed(mac, before, desk)
     if desk == before:
         tx.trail.note(Event("desk.unlocked", "desk", mac))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PhoneServices:
+    """The use cases of the phone's own pages."""
+
+    identify: IdentifyPhone
+    menu: ServiceMenu
+    log_in: LogInAtPhone
+    log_out: LogOut
+    change_pin: ChangePin
+    look_up: LookUp
+    credentials: PhoneCredentials
+    adopt: AdoptAtPhone

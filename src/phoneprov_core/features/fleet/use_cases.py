@@ -26,6 +26,7 @@ from phoneprov_core.features.fleet.model import (
 )
 from phoneprov_core.features.fleet.states import FleetState, PhoneStatus, status_of
 from phoneprov_core.features.serving.model import DiscoveredPhone, phone_seen
+from phoneprov_core.inventory.phone_parts import VendorPhoneRecord
 from phoneprov_core.inventory.phones.model import (
     Phone,
     PhoneFilters,
@@ -34,7 +35,6 @@ from phoneprov_core.inventory.phones.model import (
     speaks_sip,
 )
 from phoneprov_core.inventory.phones.use_cases import PhoneBusy
-from phoneprov_core.inventory.vendor_phones import VendorPhoneRecord
 from phoneprov_core.kernel.actor import (
     SUPERADMIN,
     SYSTEM_ACTOR,

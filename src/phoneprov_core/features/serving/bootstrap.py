@@ -15,8 +15,8 @@ from phoneprov_core.features.templates.recipes import (
     recipe_without_user,
 )
 from phoneprov_core.inventory.configuration.findings import LIST, ONE_FILE
+from phoneprov_core.inventory.phone_parts import VendorPhoneStore
 from phoneprov_core.inventory.phones.model import Phone
-from phoneprov_core.inventory.vendor_phones import VendorPhoneStore
 from phoneprov_core.kernel.ports import Clock, ReadAndWrite, Store
 from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.people.audit import AuditStore, WantedEntries

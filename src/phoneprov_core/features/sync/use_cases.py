@@ -6,7 +6,6 @@ from typing import Any
 
 from msgspec import UNSET, structs
 
-from phoneprov_core.features.sync.contacts import Contacts
 from phoneprov_core.features.sync.model import (
     USER,
     Directory,
@@ -20,6 +19,7 @@ from phoneprov_core.features.sync.model import (
     settled,
 )
 from phoneprov_core.features.sync.reading import (
+    Contacts,
     People,
     Person,
     Want,

@@ -21,8 +21,8 @@ from phoneprov_core.features.templates.use_cases import (
 )
 from phoneprov_core.inventory.configuration.well_formed import device_xml_rule
 from phoneprov_core.inventory.extensions import Extension
-from phoneprov_core.inventory.kems import Kem, KemStore
 from phoneprov_core.inventory.links import LinkStore
+from phoneprov_core.inventory.phone_parts import Kem, KemStore
 from phoneprov_core.inventory.phones.model import Phone, bare_model, family_of, software_type_of
 from phoneprov_core.inventory.vendor_services import VendorService
 from phoneprov_core.kernel.errors import NotFound, require

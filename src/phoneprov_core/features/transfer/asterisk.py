@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from phoneprov_core.features.lines.model import Number, device_type, device_variables, mailbox_of
-from phoneprov_core.features.lines.pjsip import (
+from phoneprov_core.features.lines.use_cases import (
     AOR_OPTIONS,
     auth_options,
     endpoint_options,

@@ -15,8 +15,8 @@ from phoneprov_core.features.desks.use_cases import configure
 from phoneprov_core.features.transfer.model import Joined, TransferTransaction
 from phoneprov_core.features.transfer.sheets import SHEETS
 from phoneprov_core.features.transfer.use_cases import Transfer
+from phoneprov_core.inventory.phone_parts import VendorPhoneFlag, VendorPhones
 from phoneprov_core.inventory.phones.model import Phone
-from phoneprov_core.inventory.vendor_phones import VendorPhoneFlag, VendorPhones
 from phoneprov_core.kernel import values
 from phoneprov_core.kernel.actor import Actor, Event, Replaced, Value, require_superadmin
 from phoneprov_core.kernel.commands import Command, invalid

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from phoneprov_core.features.transfer.desks import DeskTable
+from phoneprov_core.features.transfer.configurations import DeskTable
 from phoneprov_core.features.transfer.model import (
     ANOTHER_IMPORT,
     Imported,

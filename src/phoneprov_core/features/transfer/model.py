@@ -1,7 +1,9 @@
-"""Rows of an imported table, their results, and the transaction that they are written in."""
+"""Rows of an imported table, their results, the transaction that they are written in, and tables
+whose rows are written one after the other in one transaction."""
 
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -11,12 +13,18 @@ from phoneprov_core.features.desks.model import DeskStore, DesksTransaction
 from phoneprov_core.features.desks.records import DeskUses
 from phoneprov_core.features.lines.model import LineStore
 from phoneprov_core.features.templates.use_cases import TemplatesTransaction
-from phoneprov_core.inventory.extensions import ExtensionStore, ExtensionsTransaction
-from phoneprov_core.inventory.locations import LocationsTransaction
+from phoneprov_core.inventory.extensions import (
+    ExtensionStore,
+    ExtensionsTransaction,
+)
+from phoneprov_core.inventory.locations import (
+    LocationsTransaction,
+)
 from phoneprov_core.inventory.phones.use_cases import PhoneStore, PhonesTransaction
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import wrong
-from phoneprov_core.kernel.errors import PhoneprovError, Problem
+from phoneprov_core.kernel.errors import PhoneprovError, Problem, Unavailable
+from phoneprov_core.kernel.ports import ReadAndWrite
 from phoneprov_core.people.auth.model import LoginAttemptStore
 from phoneprov_core.people.directory.use_cases import (
     CompanyDirectoryTransaction,
@@ -182,3 +190,83 @@ async def named_user(users: UserStore, username: str, column: str = OWNER) -> st
     if user is None:
         raise wrong(column, "is the name of no user")
     return user.uuid
+
+
+class WholeTable(Struct, frozen=True):
+    """One kind of table: its columns, the required columns, and the prefix of the names of further
+    columns, if allowed."""
+
+    columns: tuple[str, ...]
+    needed: tuple[str, ...]
+    further: str | None = None
+
+
+Write = Callable[[Row], Awaitable[RowOutcome]]
+"""Writes a row. Raises ``PhoneprovError``."""
+
+
+class _Undone(Exception):
+    """Leaves the transaction without writing."""
+
+
+async def import_whole(
+    database: ReadAndWrite[TransferTransaction],
+    writing: Callable[[TransferTransaction], Write],
+    actor: Actor,
+    kind: str,
+    table: Table,
+    progress: Progress,
+    seen: Seen,
+    *,
+    dry_run: bool,
+    keep_going: bool,
+) -> Imported:
+    """Import the rows of one table in one transaction. Writes all rows, or none if a row is wrong,
+    unless ``keep_going``; with ``dry_run`` none. Raises ``Unavailable``."""
+    counts: Counter[str] = Counter()
+    problems: list[RowProblem] = []
+    written = False
+    with suppress(_Undone):
+        async with database.write(by=actor) as tx:
+            if not await tx.claim_import(kind):
+                problems.append(RowProblem(1, "", ANOTHER_IMPORT))
+                raise _Undone
+            write = writing(tx)
+            async for piece in table.pieces():
+                for row in piece:
+                    if isinstance(row, RowProblem):
+                        problems.append(row)
+                        continue
+                    try:
+                        outcome = await write(row)
+                    except Unavailable:
+                        raise
+                    except PhoneprovError as error:
+                        problems += problems_of(row.line, error)
+                    else:
+                        counts[outcome] += 1
+                        seen(row.line, outcome, {})
+                progress("written", counts.total() + len(problems), None)
+            if dry_run or (problems and not keep_going):
+                raise _Undone
+            written = True
+    bad = len({problem.line for problem in problems})
+    return Imported(
+        counts.total() + bad, **counts, problems=tuple(problems), written=written, notes=()
+    )
+
+
+def truth(cell: str) -> bool | str:
+    """The value of a switch such as ``is_active``; the cell itself if it is none."""
+    return _TRUTHS.get(cell.strip().casefold(), cell)
+
+
+# Spreadsheets write true and false in the language of their user.
+_TRUTHS = {
+    word: is_true
+    for is_true, words in (
+        (True, "true yes 1 wahr ja vrai oui verdadero s\u00ed vero s\u00ec waar"),
+        (False, "false no 0 falsch nein faux non falso onwaar nee"),
+    )
+    for word in words.split()
+}

@@ -13,11 +13,11 @@ from phoneprov_core.features.transfer.model import (
     RowOutcome,
     Table,
     TransferTransaction,
+    WholeTable,
     named_user,
 )
 from phoneprov_core.features.transfer.rows import PIECE
 from phoneprov_core.features.transfer.sheets import spoiled, tidied
-from phoneprov_core.features.transfer.whole import WholeTable
 from phoneprov_core.inventory.links import CreateLink, FullLink, Links
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of, invalid, wrong

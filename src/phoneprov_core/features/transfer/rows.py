@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from msgspec import UNSET, Struct, to_builtins
 
-from phoneprov_core.features.transfer.desks import DeskRowPatch, DeskTable
+from phoneprov_core.features.transfer.configurations import DeskRowPatch, DeskTable
 from phoneprov_core.features.transfer.model import (
     OWNER,
     Changes,

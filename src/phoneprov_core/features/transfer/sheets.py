@@ -7,15 +7,20 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from phoneprov_core.features.transfer.desks import CreateDeskRow, DeskRow, DeskRowPatch, DeskTable
-from phoneprov_core.features.transfer.model import OWNER, Note
+from phoneprov_core.features.transfer.configurations import (
+    CreateDeskRow,
+    DeskRow,
+    DeskRowPatch,
+    DeskTable,
+)
+from phoneprov_core.features.transfer.model import OWNER, Note, truth
 from phoneprov_core.inventory.extensions import CreateExtension, Extension, ExtensionPatch
-from phoneprov_core.inventory.kems import CreateKem, Kem, KemPatch
 from phoneprov_core.inventory.locations import (
     CreateLocation,
     Location,
     LocationPatch,
 )
+from phoneprov_core.inventory.phone_parts import CreateKem, Kem, KemPatch
 from phoneprov_core.inventory.phones.model import CreatePhone, Phone, PhonePatch
 from phoneprov_core.kernel.errors import Problem
 from phoneprov_core.kernel.values import INVISIBLE, caseless, known_id, known_mac
@@ -27,8 +32,8 @@ from phoneprov_core.people.directory.model import (
     CreatePersonalContact,
     PersonalContact,
     PersonalContactPatch,
-    not_offered,
 )
+from phoneprov_core.people.directory.use_cases import not_offered
 from phoneprov_core.people.users.model import ImportedUser, User, UserPatch
 from phoneprov_core.switching.devices.names import mac_in_table
 
@@ -118,11 +123,6 @@ class Sheet(Struct, frozen=True):
         return (owner, *(str(values.get(field) or "") for field in fields))
 
 
-def truth(cell: str) -> bool | str:
-    """The value of a switch such as ``is_active``; the cell itself if it is none."""
-    return _TRUTHS.get(cell.strip().casefold(), cell)
-
-
 def comparable(field: str, value: object) -> str:
     """A form that is equal for values that count as the same; empty for no value."""
     if not isinstance(value, str):
@@ -189,15 +189,6 @@ _SPOILED = (
     ),
 )
 
-# Spreadsheets write true and false in the language of their user.
-_TRUTHS = {
-    word: is_true
-    for is_true, words in (
-        (True, "true yes 1 wahr ja vrai oui verdadero s\u00ed vero s\u00ec waar"),
-        (False, "false no 0 falsch nein faux non falso onwaar nee"),
-    )
-    for word in words.split()
-}
 
 USERS = Sheet(
     "users", User, ImportedUser, UserPatch, lambda tx: tx.users, ("username",),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from phoneprov_core.features.lines.model import prompts_of
-from phoneprov_core.features.lines.pjsip import emergency_of_number
+from phoneprov_core.features.lines.use_cases import emergency_of_number
 from phoneprov_core.features.templates.use_cases import Templates
 from phoneprov_core.features.transfer.asterisk import Section, Sections
 from phoneprov_core.features.transfer.configurations import (
@@ -26,6 +26,8 @@ from phoneprov_core.features.transfer.model import (
     Seen,
     Table,
     TransferTransaction,
+    Write,
+    import_whole,
     is_note,
     unseen,
     unwatched,
@@ -40,11 +42,10 @@ from phoneprov_core.features.transfer.people import (
 )
 from phoneprov_core.features.transfer.rows import PIECE
 from phoneprov_core.features.transfer.sheets import SHEETS, USERS, Sheet
-from phoneprov_core.features.transfer.whole import Write, import_whole
 from phoneprov_core.inventory.extensions import CHAN_PJSIP, Extension, Extensions
-from phoneprov_core.inventory.kems import Kems
 from phoneprov_core.inventory.links import Links
 from phoneprov_core.inventory.locations import Locations, emergency_at
+from phoneprov_core.inventory.phone_parts import Kems
 from phoneprov_core.inventory.phones.model import speaks_sip
 from phoneprov_core.inventory.phones.use_cases import Phones
 from phoneprov_core.inventory.profiles.use_cases import Profiles

@@ -1,6 +1,7 @@
 """The elements of a configuration: a walk over them, and the names that phones know."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 from xml.parsers import expat
 
@@ -219,3 +220,57 @@ KNOWN = NUMBERS | WORDS | REPEATED | _OTHERS
 
 SPELLINGS = {name.casefold(): name for name in sorted(KNOWN)}
 """The known name for each name in lower case."""
+
+
+REPLY_LIMIT = 64 * 1024
+"""Maximum number of bytes in a phone's reply."""
+
+
+@dataclass
+class ReplyElement:
+    """An element: its depth, 0 for the root, and the pieces of the text that it holds itself."""
+
+    depth: int
+    name: str
+    attributes: dict[str, str]
+    pieces: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """The text without surrounding blanks."""
+        return "".join(self.pieces).strip()
+
+
+def elements_of(body: bytes) -> list[ReplyElement]:
+    """Every element in order, the root first. Decoded as ISO 8859-1 regardless of its declaration:
+    the relevant text is ASCII, and this decoding never fails. Raises ``ValueError`` if the reply is
+    not well-formed, has a document type, or is longer than ``REPLY_LIMIT``."""
+    if len(body) > REPLY_LIMIT:
+        raise ValueError
+    found: list[ReplyElement] = []
+    open_: list[ReplyElement] = []
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        element = ReplyElement(len(open_), name, attributes)
+        found.append(element)
+        open_.append(element)
+
+    def end(_name: str) -> None:
+        open_.pop()
+
+    def text(characters: str) -> None:
+        open_[-1].pieces.append(characters)
+
+    def refuse(*_declaration: object) -> None:
+        raise ValueError
+
+    parser = expat.ParserCreate("iso-8859-1")
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.CharacterDataHandler = text
+    parser.StartDoctypeDeclHandler = refuse
+    try:
+        parser.Parse(body.removeprefix(b"\xef\xbb\xbf").strip(), True)
+    except expat.ExpatError:
+        raise ValueError from None
+    return found

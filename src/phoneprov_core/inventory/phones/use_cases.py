@@ -6,7 +6,12 @@ from typing import Annotated, Any, Protocol
 
 from msgspec.structs import replace
 
-from phoneprov_core.inventory.kems import Kem, KemsTransaction
+from phoneprov_core.inventory.phone_parts import (
+    Kem,
+    KemsTransaction,
+    VendorPhone,
+    VendorPhonesTransaction,
+)
 from phoneprov_core.inventory.phones.model import (
     CountedPhones,
     CountsQuery,
@@ -22,7 +27,6 @@ from phoneprov_core.inventory.phones.model import (
     by_value,
     plain_value,
 )
-from phoneprov_core.inventory.vendor_phones import VendorPhone, VendorPhonesTransaction
 from phoneprov_core.kernel.actor import (
     SUPERADMIN,
     Actor,

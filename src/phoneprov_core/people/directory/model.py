@@ -1,7 +1,15 @@
-"""Contacts of the company and of single users, and what a phone can dial of their numbers."""
+"""Contacts of the company and of single users, and their terms, by which they are found.
 
+A contact is found by the beginning of a word of the name, or by digits of a number. It has terms:
+its whole name, the words of its name in each spelling, the pairs of its words, and every end of the
+digits of its numbers. A search is a range of terms, so that its cost follows what it finds, not the
+size of the directory. A search for two words is a range of pairs: many contacts can have each of
+the words, and few of them both.
+"""
+
+import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Annotated, Literal
 
 from msgspec import UNSET, Struct, UnsetType
@@ -26,77 +34,10 @@ from phoneprov_core.kernel.search import (
     SearchFields,
     Whether,
     digits_as_ascii,
+    folded,
+    one_letter,
+    spellings,
 )
-from phoneprov_core.kernel.values import INVISIBLE
-
-LONGEST_NUMBER = 32
-LONGEST_FIELD = 255
-"""Characters of the field of a number; a longer text is not read."""
-_LONGEST_EXTENSION = 3
-"""Digits of an extension that begins with 0, as far as it is distinguished from a second number."""
-
-_SCHEME = re.compile(r"\s*(?:sips?|tel|callto):/{0,2}", re.IGNORECASE)
-_WIDE = str.maketrans("\uff0b\ufe62\u207a\uff0a\uff03", "+++*#")
-# Marks between the digits of one number.
-_SEPARATORS = re.compile(r"[\s()\[\]/.\-_\u2010-\u2015\u2212\u00b7\u2022]+")
-# (0) stands for calls within the country.
-_NATIONAL = re.compile(r"\(\s*0\s*\)")
-# In "030 1 / 030 2" the second begins with 0; the number after an area code does not.
-_ANOTHER = re.compile(r"\s/\s+(?=0(?:[^\d/]*\d){2})")
-_PLAIN = re.compile(r"[0-9]+")
-_DIALLED = re.compile(r"\+?[0-9*#]+")
-_TRUNK = re.compile(r"[\s(]*0{1,2}[\s)]*(?=\+)")
-# Letters for digits, as in 0800 FLOWERS: what is before them is not the whole number.
-_NO_LABEL = "(?!(?i:ext|fax|tel|mob|int|nst))"
-_VANITY = re.compile(
-    rf"[0-9][\s.\-]*{_NO_LABEL}[A-Z]{{3,}}(?![^\W\d_])|[0-9]-{_NO_LABEL}[^\W\d_]{{3,}}"
-    r"|[^\W\d_]{3,}-?[0-9]"
-)
-_EXTENSION = re.compile(r";\s*(?:ext|isub|phone-context|user)\b|[^\W\d_]", re.IGNORECASE)
-
-
-def dialled(number: str) -> str:
-    """The first number in the text, without the marks that people write between its digits: digits,
-    ``*`` and ``#``, and ``+`` in front. Extensions (``;ext=``, ``x``, ``ext.``) are cut off. Empty
-    if there is none, if it has letters, or if it is too long for a phone."""
-    if len(number) > LONGEST_FIELD:
-        return ""
-    plain = number.replace(" ", "")
-    if not _PLAIN.fullmatch(plain.removeprefix("+")):
-        plain = next(_numbers(number), "")
-    return plain if len(plain) <= LONGEST_NUMBER else ""
-
-
-def not_offered(number: str) -> str | None:
-    """What phones do not offer of the text, as a text that continues the name of its field."""
-    if not dialled(number):
-        return "has no number that a phone can dial"
-    first, *others = _numbers(number)
-    if _EXTENSION.search(number):
-        others = [one for one in others if one[0] in "+0" and len(one) > _LONGEST_EXTENSION]
-    if others:
-        return f"has {len(others) + 1} numbers; phones offer the first, {first}"
-    return None
-
-
-def _numbers(text: str) -> Iterator[str]:
-    """The numbers in the text, in their order; none if letters stand for digits."""
-    text = INVISIBLE.sub("", digits_as_ascii(text)).translate(_WIDE)
-    if found := _SCHEME.match(text):
-        text = text[found.end() :]
-    if "@" in text:  # sip:1001@example.com
-        text = text.partition("@")[0]
-    if _VANITY.search(text):
-        return
-    text = _TRUNK.sub("", text, count=1) if _TRUNK.match(text) else text
-    if text.lstrip(" (").startswith(("+", "00")):
-        text = _NATIONAL.sub(" ", text)
-    for part in _ANOTHER.split(text):
-        bare = _SEPARATORS.sub("", part)
-        for found in _DIALLED.finditer(bare):
-            if found[0].strip("+*#"):
-                yield found[0]
-
 
 Name = Annotated[Line, schema("Name of the contact", examples=["Ada Lovelace"])]
 WorkNumber = Annotated[
@@ -228,3 +169,117 @@ class TooManyContacts(Conflict):
         "This user has 1000 personal contacts, the maximum; delete one, or raise "
         "PHONEPROV_MOST_CONTACTS."
     )
+
+
+PAGE = 32
+"""Contacts that a search reads at a time, and one more to know whether there are others."""
+
+LONGEST_TERM = 64
+_MOST_WORDS = 3
+_LONGEST_DIGITS = 24
+_LONGEST_NAME = 255
+"""Characters of the name of a contact."""
+
+# The letter before a term keeps the kinds apart.
+NAME, _WORD, _PAIR, _DIGITS = "n", "w", "p", "d"
+
+# A pair begins with 1 to 4 letters of the first word, so that a beginning of both is a range. It
+# has one letter for each reading of two, so that a name with two spellings has no more pairs.
+_PAIR_LETTERS = 4
+_MOST_PAIRED = 8
+
+_WORDS = re.compile(r"[^\W_]+")
+_DIGIT_VALUES = re.compile(r"[0-9]")
+
+LAST = "\U0010ffff"
+"""Sorts after every text that begins like a term."""
+
+
+class TermSearch(Struct, frozen=True):
+    """What is searched for, as beginnings of terms: a contact matches if it has a term for each
+    of them. Few contacts match the first."""
+
+    prefixes: tuple[str, ...]
+
+    @property
+    def is_everyone(self) -> bool:
+        """Whether every active contact matches, by its one term for the whole name."""
+        return self.prefixes == (NAME,)
+
+
+def searched(name: str = "", number: str = "") -> TermSearch | None:
+    """The search for words of a name and digits of a number; both empty finds every contact, by
+    name. None if what was typed can match no contact."""
+    digits = _digits(number)
+    words = _words(folded(name[:_LONGEST_NAME]))
+    if (name.strip() and not words) or (number.strip() and not digits):
+        return None
+    # A word that another one begins with says nothing more.
+    words = [one for one in dict.fromkeys(words) if not _is_beginning(one, words)]
+    by_length = sorted(words, key=len, reverse=True)[:_MOST_WORDS]
+    prefixes = [_DIGITS + digits] if digits else []
+    pair = _pair_of(by_length)
+    # A few digits are in more numbers than a pair is in names.
+    prefixes = prefixes + pair if len(digits) >= _PAIR_LETTERS else pair + prefixes
+    return TermSearch(tuple(prefixes) or (NAME,))
+
+
+def _pair_of(words: list[str]) -> list[str]:
+    """What finds names with these words, the longest first: a pair, and each word that it does not
+    hold completely."""
+    second, first, *others = (*words, "", "")[: max(len(words), 2)]
+    begin, end = one_letter(first), one_letter(second)
+    if not first or end.startswith(begin) or begin.startswith(end):
+        return [_WORD + word for word in words]
+    letters = min(len(begin), _PAIR_LETTERS)
+    if letters < len(begin) or begin != first:
+        others.insert(0, first)
+    if end != second:
+        others.append(second)
+    return [_pair(begin, end, letters), *(_WORD + word for word in others)]
+
+
+class FoundContact(Struct, frozen=True):
+    """The fields of a contact that a search returns."""
+
+    uuid: str
+    name: str
+    work: str | None
+    mobile: str | None
+    home: str | None
+
+
+def terms_of(contact: CompanyContact) -> frozenset[str]:
+    """The terms of a contact; none while it is not active."""
+    if not contact.is_active:
+        return frozenset()
+    forms = [_words(form) for form in spellings(contact.name[:_LONGEST_NAME])]
+    terms = {_WORD + word for words in forms for word in words}
+    terms.add((NAME + (" ".join(forms[0]) or folded(contact.name)))[:LONGEST_TERM])
+    for words in {tuple(map(one_letter, words)) for words in forms}:
+        paired = list(dict.fromkeys(words))[:_MOST_PAIRED]
+        terms.update(
+            _pair(first, second, letters)
+            for first, second in itertools.permutations(paired, 2)
+            for letters in range(1, min(len(first), _PAIR_LETTERS) + 1)
+        )
+    for number in (contact.work, contact.mobile, contact.home):
+        digits = _digits(number or "")
+        terms.update(_DIGITS + digits[start:] for start in range(len(digits)))
+    return frozenset(terms)
+
+
+def _pair(first: str, second: str, letters: int) -> str:
+    return f"{_PAIR}{letters}{first[:letters]} {second}"[:LONGEST_TERM]
+
+
+def _is_beginning(word: str, words: Iterable[str]) -> bool:
+    return any(other.startswith(word) for other in words if other != word)
+
+
+def _words(plain_name: str) -> list[str]:
+    return [word[: LONGEST_TERM - 1] for word in _WORDS.findall(plain_name)]
+
+
+def _digits(number: str) -> str:
+    return "".join(_DIGIT_VALUES.findall(digits_as_ascii(number)))[:_LONGEST_DIGITS]

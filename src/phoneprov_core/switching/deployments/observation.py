@@ -9,6 +9,7 @@ from typing import Annotated, Literal, NamedTuple, Protocol
 from msgspec import Struct
 
 from phoneprov_core.inventory.configuration.comparison import Compare, Comparison
+from phoneprov_core.inventory.configuration.elements import elements_of
 from phoneprov_core.inventory.configuration.findings import ending_of
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.kernel.errors import PhoneprovError, Unavailable
@@ -17,7 +18,6 @@ from phoneprov_core.kernel.ports import Pause
 from phoneprov_core.kernel.values import known_mac
 from phoneprov_core.switching.deployments.model import Deployment
 from phoneprov_core.switching.deployments.texts import Rendered, secrets_of
-from phoneprov_core.switching.devices.execute import elements_of
 from phoneprov_core.switching.devices.names import mac_of_device, stated_load, states_load
 
 

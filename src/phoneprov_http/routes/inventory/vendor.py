@@ -1,7 +1,15 @@
 """Key expansion modules of phones, and their vendor flags."""
 
-from phoneprov_core.inventory.kems import CreateKem, Kem, KemPatch, Kems, WantedKems
-from phoneprov_core.inventory.vendor_phones import VendorPhone, VendorPhoneFlag, VendorPhones
+from phoneprov_core.inventory.phone_parts import (
+    CreateKem,
+    Kem,
+    KemPatch,
+    Kems,
+    VendorPhone,
+    VendorPhoneFlag,
+    VendorPhones,
+    WantedKems,
+)
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
 from phoneprov_http.openapi.document import UPSERT
 from phoneprov_http.routes.handlers import ApiRequest, Body, Guard, Mac, Query, Routes, Uuid

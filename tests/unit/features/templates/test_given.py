@@ -4,7 +4,7 @@ from phoneprov_core.features.serving.model import phone_seen
 from phoneprov_core.features.templates.model import Template
 from phoneprov_core.features.templates.recipes import Recipe, given_by
 from phoneprov_core.inventory.extensions import Extension
-from phoneprov_core.inventory.kems import Kem
+from phoneprov_core.inventory.phone_parts import Kem
 from phoneprov_core.kernel.commands import filled
 
 

@@ -1,6 +1,6 @@
 """Vendor phone flags, over the memory database."""
 
-from phoneprov_core.inventory.vendor_phones import VendorPhoneFlag, VendorPhoneRecord
+from phoneprov_core.inventory.phone_parts import VendorPhoneFlag, VendorPhoneRecord
 from phoneprov_core.kernel.actor import Actor, SharedWrite
 from support.office import Office, Settings
 from support.records import identifier

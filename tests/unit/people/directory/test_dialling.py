@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from phoneprov_core.people.directory.model import LONGEST_NUMBER, dialled, not_offered
+from phoneprov_core.people.directory.use_cases import LONGEST_NUMBER, dialled, not_offered
 
 NO_NUMBER = "has no number that a phone can dial"
 

@@ -23,8 +23,8 @@ from phoneprov_core.switching.deployments.model import (
     StepName,
 )
 from phoneprov_core.switching.deployments.use_cases import SwitchProfile
+from phoneprov_core.switching.devices.commands import RestartBy
 from phoneprov_core.switching.devices.ports import REPLY_LOST
-from phoneprov_core.switching.devices.restart import RestartBy
 from phoneprov_http.main.commands.terminal import how_it_went, is_seen_through, lines_of
 from support.office import Settings
 from support.phone_records import a_deployment

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given, strategies as st
 
 from phoneprov_core.kernel.errors import Invalid
-from phoneprov_core.switching.devices.ports import KeyPress, ManagerAction
-from phoneprov_core.switching.devices.restart import (
+from phoneprov_core.switching.devices.commands import (
     CLEAR_SERVICES,
     require_single_lines,
     restart_keys,
     sccp_restart,
     sip_restart,
 )
+from phoneprov_core.switching.devices.ports import KeyPress, ManagerAction
 
 MAC = "00:1B:D4:12:34:AB"
 macs = st.binary(min_size=6, max_size=6).map(lambda octets: octets.hex(":").upper())

@@ -8,8 +8,9 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import example, given, strategies as st
 
+from phoneprov_core.inventory.configuration.elements import REPLY_LIMIT
 from phoneprov_core.kernel.errors import Invalid, Refused
-from phoneprov_core.switching.devices.execute import REPLY_LIMIT, execute_body, read_execute_reply
+from phoneprov_core.switching.devices.commands import execute_body, read_execute_reply
 
 uris = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=1, max_size=60)
 

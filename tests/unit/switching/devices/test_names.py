@@ -5,15 +5,15 @@ import re
 import pytest
 from hypothesis import given, strategies as st
 
+from phoneprov_core.switching.devices.commands import (
+    sccp_restart,
+    sip_restart,
+)
 from phoneprov_core.switching.devices.names import (
     DEFAULT_FILENAME_TEMPLATE,
     check_filename_template,
     config_filename,
     device_name,
-)
-from phoneprov_core.switching.devices.restart import (
-    sccp_restart,
-    sip_restart,
 )
 
 MAC = "00:1B:D4:12:34:AB"

@@ -5,8 +5,7 @@ import pytest
 from phoneprov_adapters.memory.devices import MemoryManager, MemoryPhone
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError, Refused, TimedOut
-from phoneprov_core.switching.devices.ports import PhoneDriver
-from phoneprov_core.switching.devices.restart import (
+from phoneprov_core.switching.devices.commands import (
     CLEAR_SERVICES,
     CiscoPhones,
     NeverRestarting,
@@ -15,6 +14,7 @@ from phoneprov_core.switching.devices.restart import (
     restart_action,
     restart_keys,
 )
+from phoneprov_core.switching.devices.ports import PhoneDriver
 from support.phone_records import a_phone
 
 PHONE = a_phone(1)

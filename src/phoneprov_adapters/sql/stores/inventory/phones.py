@@ -58,11 +58,16 @@ from phoneprov_core.features.fleet.model import Replacement, ReplacementStore
 from phoneprov_core.features.fleet.states import FleetState
 from phoneprov_core.features.lines.drills import KNOWN
 from phoneprov_core.features.templates.model import EMPTY
-from phoneprov_core.inventory.kems import Kem, KemStore
 from phoneprov_core.inventory.notes import NOTE_FIELDS, Kind, Note, NoteStore
+from phoneprov_core.inventory.phone_parts import (
+    Kem,
+    KemStore,
+    VendorPhone,
+    VendorPhoneRecord,
+    VendorPhoneStore,
+)
 from phoneprov_core.inventory.phones.model import PHONE_FIELDS, Phone, PhoneUse
 from phoneprov_core.inventory.phones.use_cases import EnrichedPhone, PhoneStore, enriched
-from phoneprov_core.inventory.vendor_phones import VendorPhone, VendorPhoneRecord, VendorPhoneStore
 
 _MACS = json_items(bindparam("macs", type_=Text())).table_valued("value")
 _UNKNOWN = select(_MACS.c.value).where(~exists().where(phones.c.mac == _MACS.c.value))

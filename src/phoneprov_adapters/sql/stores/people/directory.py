@@ -23,8 +23,14 @@ from phoneprov_adapters.sql.tables.people import (
     company_contacts,
     contact_terms,
 )
-from phoneprov_core.people.directory.model import CompanyContact
-from phoneprov_core.people.directory.terms import LAST, NAME, FoundContact, TermSearch, terms_of
+from phoneprov_core.people.directory.model import (
+    LAST,
+    NAME,
+    CompanyContact,
+    FoundContact,
+    TermSearch,
+    terms_of,
+)
 from phoneprov_core.people.directory.use_cases import CompanyContactStore
 
 _COLUMNS = [company_contacts.c[name] for name in FoundContact.__struct_fields__]

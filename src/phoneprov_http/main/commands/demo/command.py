@@ -18,7 +18,7 @@ import httpx
 from phoneprov_adapters.simulator.ftp import FileArrived
 from phoneprov_adapters.simulator.phone import CommandReceived, Screen, ScreenPage, SimulatedPhone
 from phoneprov_adapters.simulator.web import fetch_by_tftp
-from phoneprov_core.switching.devices.restart import CLEAR_SERVICES, restart_keys
+from phoneprov_core.switching.devices.commands import CLEAR_SERVICES, restart_keys
 from phoneprov_http.main.commands.demo.history import fill_office
 from phoneprov_http.main.commands.demo.office import PHONES, simulated_office
 from phoneprov_http.main.commands.simulate import reaching

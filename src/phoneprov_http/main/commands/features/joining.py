@@ -16,8 +16,15 @@ from phoneprov_core.features.joining.model import (
     Moved,
     UndoRequest,
 )
-from phoneprov_core.features.transfer.model import Row, RowProblem, Table, is_note, problems_of
-from phoneprov_core.features.transfer.sheets import spoiled, tidied, truth
+from phoneprov_core.features.transfer.model import (
+    Row,
+    RowProblem,
+    Table,
+    is_note,
+    problems_of,
+    truth,
+)
+from phoneprov_core.features.transfer.sheets import spoiled, tidied
 from phoneprov_core.kernel.commands import Command, command_of, invalid
 from phoneprov_core.kernel.errors import Invalid, PhoneprovError
 from phoneprov_http.main.commands.features.transfer import readable_table

@@ -1,15 +1,20 @@
-"""Commands that restart a Cisco phone or clear what it shows, key presses over its web server and
-actions of Asterisk's manager interface, and the driver that sends them."""
+"""Commands to Cisco phones: those that restart a phone or clear what it shows, as key presses over
+its web server (CGI/Execute) and as actions of Asterisk's manager interface; the replies; and the
+driver that sends them."""
 
 import re
 from enum import Enum
+from html import escape
+from urllib.parse import urlencode
 
 from msgspec import structs
 
+from phoneprov_core.inventory.configuration.elements import elements_of
 from phoneprov_core.inventory.phones.model import Phone, bare_model, is_multiplatform, speaks_sip
-from phoneprov_core.kernel.errors import Invalid
+from phoneprov_core.kernel.errors import Invalid, Refused
 from phoneprov_core.switching.devices.names import device_name
 from phoneprov_core.switching.devices.ports import (
+    REPLY_LOST,
     AddressNotConfirmed,
     ForgetsCalls,
     KeyPress,
@@ -217,3 +222,102 @@ def reachable_ip(phone: Phone) -> str:
     if phone.phone_ip is None:
         raise NoAddress("The phone's address (phone_ip) is not recorded.")
     return phone.phone_ip
+
+
+_URI = re.compile(r"[\x21-\x7e]{1,256}")
+_NUMBER = re.compile(r"-?[0-9]{1,6}")
+_XML_LIMIT = 512
+
+
+def execute_body(uri: str) -> bytes:
+    """The form that has a phone execute one command.
+
+    One field ``XML`` that holds a ``CiscoIPPhoneExecute`` with one item, at most 512 bytes of XML,
+    as Cisco's XML services guide requires. Raises ``Invalid`` unless the command is 1 to 256
+    printable ASCII characters and fits when escaped.
+    """
+    xml = (
+        "<CiscoIPPhoneExecute>"
+        f'<ExecuteItem Priority="0" URL="{escape(uri)}"/>'
+        "</CiscoIPPhoneExecute>"
+    )
+    if not _URI.fullmatch(uri) or len(xml) > _XML_LIMIT:
+        raise Invalid("This command is too long for a phone, or is not plain ASCII.")
+    return urlencode({"XML": xml}).encode("ascii")
+
+
+def read_execute_reply(status: int, body: bytes, *, may_be_empty: bool = False) -> None:
+    """Returns if the phone's reply to a command says that it succeeded; with ``may_be_empty`` also
+    for an empty reply.
+
+    Raises ``Refused`` for every other reply, with the code ``REPLY_LOST`` for one that cannot be
+    parsed. The message contains the phone's error number and no text of the reply.
+    """
+    require_no_redirect(status, body)
+    if status in {401, 403}:
+        raise Refused(f"The phone refused the login (HTTP {status}); {_CHECK_LOGIN}")
+    if status != 200:
+        raise Refused(
+            f"The phone's web server answered HTTP {status} to the command; "
+            "check that its web access is enabled."
+        )
+    if may_be_empty and not body.strip():
+        return
+    try:
+        root, *inner = elements_of(body)
+    except ValueError:
+        raise _nonsense() from None
+    if root.name == "CiscoIPPhoneError":
+        number = _number(root.attributes.get("Number"))
+        raise Refused(_ERROR_WORDS.get(number, f"The phone refused the command (error {number})."))
+    items = [one for one in inner if one.depth == 1 and one.name == "ResponseItem"]
+    if root.name != "CiscoIPPhoneResponse" or not items:
+        raise _nonsense()
+    for item in items:
+        if number := _number(item.attributes.get("Status")):
+            raise Refused(f"The phone could not execute the command (status {number}).")
+
+
+def require_no_redirect(status: int, place: bytes) -> None:
+    """Raises ``Refused`` if the web server redirects to HTTPS, which is not followed: the password
+    would be sent to a place that the settings do not name."""
+    if 300 <= status < 400 and place.lower().startswith(b"https:"):
+        raise Refused(
+            f"The phone's web server redirects to HTTPS (HTTP {status}); set "
+            "PHONEPROV_PHONE_SCHEME=https, and PHONEPROV_PHONE_HTTP_PORT to its port, usually 443."
+        )
+
+
+_CHECK_LOGIN = (
+    "check PHONEPROV_PHONE_USER, PHONEPROV_PHONE_PASSWORD and the phone's authentication URL."
+)
+
+_ERROR_WORDS = {
+    # Old firmware sends 0 with the meaning of 4; 6 was observed after a malformed request.
+    0: f"The phone refused the login (error 0); {_CHECK_LOGIN}",
+    1: "The phone could not read the command (error 1); its firmware may not support it.",
+    2: "The phone could not put its answer together (error 2); try again.",
+    3: "The phone had an internal file error (error 3); restart it by hand.",
+    4: f"The phone refused the login (error 4); {_CHECK_LOGIN}",
+    6: "The phone could not handle the request (error 6); try again or restart it by hand.",
+}
+
+
+def _number(text: str | None) -> int:
+    if text is None or not _NUMBER.fullmatch(text):
+        raise _nonsense()
+    return int(text)
+
+
+def _nonsense() -> Refused:
+    return Refused("The phone's reply cannot be parsed; check its phone_ip.", code=REPLY_LOST)
+
+
+def require_phone(expected: str, found: str | None) -> None:
+    """Raises ``Refused`` if the phone found at the recorded address is another one; ``found``
+    is None if it does not report its MAC."""
+    if found is not None and found != expected:
+        raise Refused(
+            f"Another phone, {found}, answers at the address recorded for {expected}; "
+            "correct its phone_ip."
+        )
