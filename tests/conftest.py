@@ -7,6 +7,7 @@ import gc
 import logging
 import signal
 from collections.abc import Generator, Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -14,6 +15,8 @@ from hypothesis import HealthCheck, settings
 from phoneprov_http.main.server.logs import JsonLines, LogQueue
 from support.planted import OF_ALL_TESTS, Search
 from support.scale import LONG, figures
+
+FAULTS = Path(__file__).parent / "faults"
 
 # A shell starts a job in the background with Ctrl-C ignored; some tests send it to themselves.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -69,6 +72,18 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Spread the fault tests over the run: they wait while others compute. In one block they
+    would be the last tests of a run with several workers."""
+    groups: dict[bool, list[pytest.Item]] = {True: [], False: []}
+    for item in items:
+        groups[FAULTS in item.path.parents].append(item)
+    places = {
+        item: place / len(group) for group in groups.values() for place, item in enumerate(group)
+    }
+    items.sort(key=places.__getitem__)
 
 
 @pytest.fixture(autouse=True)
