@@ -27,7 +27,7 @@ from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.runtime.tasks import system_clock
 from phoneprov_adapters.simulator.web import WebPhone
 from phoneprov_adapters.sql import tables
-from phoneprov_adapters.sql.tables.fields import SealedColumn
+from phoneprov_adapters.sql.tables.columns import SealedColumn
 
 ROUND = 1800.0
 """Seconds of a round."""

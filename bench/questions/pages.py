@@ -23,7 +23,7 @@ from phoneprov_adapters.sql import tables
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
 from phoneprov_adapters.sql.engines.transaction import SqlTransaction
 from phoneprov_adapters.sql.maintenance import migrate
-from phoneprov_adapters.sql.tables.fields import SealedColumn
+from phoneprov_adapters.sql.tables.columns import SealedColumn
 from phoneprov_core.features.batches.commands import WantedPhones
 from phoneprov_core.switching.deployments.model import DeploymentFilter
 

@@ -20,7 +20,7 @@ from phoneprov_adapters.runtime.tasks import system_clock
 from phoneprov_adapters.sql import tables
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
-from phoneprov_adapters.sql.tables.fields import SealedColumn
+from phoneprov_adapters.sql.tables.columns import SealedColumn
 from phoneprov_core.features.retention import Expiring, KeepDays, Prune
 
 COUNTS = (365, 730, 1500, 3000)

@@ -36,7 +36,7 @@ from bench.world import KEY, PostgresWorld, SqliteWorld, World, person
 from phoneprov_adapters.security.crypto import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql import tables
-from phoneprov_adapters.sql.tables.fields import SealedColumn
+from phoneprov_adapters.sql.tables.columns import SealedColumn
 from phoneprov_core.inventory.phones.model import PHONE_FIELDS, Phone
 from support.postgres_binaries import as_server_user, binaries
 

@@ -11,8 +11,8 @@ from sqlalchemy import MetaData
 from phoneprov_adapters.security.crypto import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.stores.store import reader
-from phoneprov_adapters.sql.tables import records
-from phoneprov_adapters.sql.tables.fields import Fields, SealedColumn
+from phoneprov_adapters.sql.tables import columns
+from phoneprov_adapters.sql.tables.columns import Fields, SealedColumn
 from phoneprov_core.kernel.fields import CreatedAt, RecordUuid, schema
 
 
@@ -27,11 +27,11 @@ class Fan(Struct, frozen=True):
 
 @pytest.fixture(autouse=True)
 def other_metadata(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(records, "metadata", MetaData())
+    monkeypatch.setattr(columns, "metadata", MetaData())
 
 
 def test_table_of_struct_has_a_column_for_each_field() -> None:
-    table = records.table_of(Fan, "fans")
+    table = columns.table_of(Fan, "fans")
 
     assert [(c.name, str(c.type), c.nullable) for c in table.c] == [
         ("uuid", "VARCHAR(36)", False),
@@ -48,7 +48,7 @@ def test_table_of_struct_has_a_column_for_each_field() -> None:
 )
 def test_table_of_field_that_does_not_exist_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(AssertionError, match="not all of these are fields"):
-        records.table_of(Fan, "fans", **wrong)  # type: ignore[arg-type]
+        columns.table_of(Fan, "fans", **wrong)  # type: ignore[arg-type]
 
 
 class Speed(Enum):
@@ -70,7 +70,7 @@ class Sealed(Struct, frozen=True):
 
 
 def test_fields_of_record_are_converted_and_read_back_each_with_its_key() -> None:
-    table = records.table_of(
+    table = columns.table_of(
         Sealed, "fans", sealed=("pin", "code", "sha256"), without=("left_out",), listed=False
     )
     fields = Fields(Sealed, table)

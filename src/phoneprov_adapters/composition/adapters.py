@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
-from typing import NamedTuple, TypeVar
+from pathlib import Path
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from dependency_injector import containers, providers
 from dependency_injector.providers import Provider
@@ -31,7 +32,10 @@ from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.security.lookalikes import looks
 from phoneprov_adapters.security.passwords import Argon2Hasher, is_common
 from phoneprov_adapters.serving.uploader import ServedUploader
-from phoneprov_adapters.sql.engines.choice import OwnDatabase, database_at
+from phoneprov_adapters.sql.engines.address import check_address, embedded_file
+from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
+from phoneprov_adapters.sql.engines.revisions import Timelines
+from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
 from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_core.features.desks.model import PageSigner
 from phoneprov_core.features.lines.model import ExchangeLines
@@ -55,6 +59,20 @@ from phoneprov_core.switching.devices.ports import (
 )
 
 T = TypeVar("T")
+
+
+OwnDatabase: TypeAlias = SqliteDatabase | PostgresDatabase
+
+
+def database_at(url: str, box: SecretBox, data_dir: Path | None = None) -> OwnDatabase:
+    """The database of this URL, not yet open. The timeline of a shared one is stored in
+    ``data_dir`` (see ``Timelines``). Raises ``ValueError``."""
+    check_address(url)
+    file = embedded_file(url)
+    if file is not None:
+        return SqliteDatabase(file, box)
+    timelines = Timelines(data_dir and data_dir / "timelines.json")
+    return PostgresDatabase(url, box, timelines=timelines)
 
 
 def database_of(settings: Settings, box: SecretBox) -> OwnDatabase:

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from functools import partial
 
 from phoneprov_adapters.asterisk.session import Answer, Session
+from phoneprov_adapters.composition.adapters import OwnDatabase
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.doctor_lines import (
     SERVICE,
@@ -34,7 +35,6 @@ from phoneprov_adapters.ftp.uploader import UNREADABLE, FtpUploader
 from phoneprov_adapters.runtime.tasks import ordered_id
 from phoneprov_adapters.security.keys import key_file
 from phoneprov_adapters.sql.engines.address import embedded_file
-from phoneprov_adapters.sql.engines.choice import OwnDatabase
 from phoneprov_adapters.sql.engines.revisions import UnfitSchema, newest
 from phoneprov_core.features.fleet.states import FleetState
 from phoneprov_core.kernel.errors import NotWritable, PhoneprovError

@@ -5,6 +5,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
+from phoneprov_adapters.composition.adapters import OwnDatabase
 from phoneprov_adapters.composition.container import Container, background_of, container_with
 from phoneprov_adapters.composition.installation import make_folder, require_keys
 from phoneprov_adapters.composition.plugins import Periodic
@@ -12,9 +13,8 @@ from phoneprov_adapters.composition.settings import Settings, SettingsError
 from phoneprov_adapters.runtime.tasks import system_clock
 from phoneprov_adapters.security.keys import SecretKeys, load_or_create_keys
 from phoneprov_adapters.sql.engines.address import is_embedded
-from phoneprov_adapters.sql.engines.choice import OwnDatabase, processes_at
 from phoneprov_adapters.sql.engines.hosts import NotPostgres
-from phoneprov_adapters.sql.engines.processes import Processes
+from phoneprov_adapters.sql.engines.processes import Processes, processes_at
 from phoneprov_adapters.sql.engines.revisions import UnfitSchema, obstacle
 from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_adapters.sql.maintenance.schema import create_missing

@@ -4,9 +4,9 @@ import asyncio
 import hashlib
 from pathlib import Path
 
+from phoneprov_adapters.composition.adapters import database_at
 from phoneprov_adapters.security.crypto import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
-from phoneprov_adapters.sql.engines.choice import database_at
 from phoneprov_adapters.sql.maintenance import migrate
 from phoneprov_core.inventory.profiles.model import Content, whole
 from support.phone_records import a_deployment, a_profile, a_revision

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from phoneprov_adapters.composition.adapters import OwnDatabase, database_at
 from phoneprov_adapters.composition.lifecycle import prepare, readiness, running
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.security.crypto import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines import revisions
-from phoneprov_adapters.sql.engines.choice import OwnDatabase, database_at
 from phoneprov_adapters.sql.engines.postgres import PRIVILEGES
 from phoneprov_adapters.sql.engines.revisions import UnfitSchema, known, obstacle
 from phoneprov_adapters.sql.maintenance import migrate

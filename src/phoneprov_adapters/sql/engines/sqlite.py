@@ -16,11 +16,13 @@ can be rolled back alone until then.
 
 import asyncio
 import logging
+import os
 import sqlite3
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from os.path import samestat
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -35,21 +37,18 @@ from phoneprov_adapters.sql.engines.connection import (
     log_failure,
     revision_at,
 )
+from phoneprov_adapters.sql.engines.processes import UseLock
 from phoneprov_adapters.sql.engines.sqlite_file import (
-    UNCHANGING,
-    UseLock,
+    connection_to,
     damage_of,
     has_log,
-    identity_of,
     protect,
     require_content,
-    url_of,
     warn_about_folder,
 )
 from phoneprov_adapters.sql.engines.sqlite_writing import (
     BUSY,
     DAMAGED,
-    PAGES,
     REPLACED,
     UNUSABLE,
     Checkpoints,
@@ -70,18 +69,10 @@ from phoneprov_core.kernel.ports import ReadAndWrite
 logging.getLogger("aiosqlite").setLevel(logging.INFO)
 
 READERS = 4
-BUSY_SECONDS = 10
 LOOK_SECONDS = 1.0
 """How often reads look whether the file is still the one that was opened; each change does."""
 _CHECK_EVERY_SECONDS = 10.0
 """How often the readiness check reads the file for damage."""
-
-_OPTIONS: Any = {
-    "timeout": BUSY_SECONDS,
-    "isolation_level": None,
-    "check_same_thread": False,
-    "cached_statements": 256,
-}
 
 Ask: TypeAlias = Callable[[str, Sequence[Any]], Awaitable[Iterable[Any]]]
 Group: TypeAlias = "asyncio.Future[Unavailable | None]"
@@ -122,7 +113,7 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
         self._is_open = False
         # Opened for reading alone: the disk has no room for the files that changes need.
         self._is_frozen = False
-        self._identity: tuple[int, int] | None = None
+        self._opened_file: os.stat_result | None = None
         self._looked_at = 0.0
         self._lock: UseLock | None = None
         self._checked_at = self._tried_at = -_CHECK_EVERY_SECONDS
@@ -150,25 +141,7 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
         return f"sqlite+aiosqlite:///{self.path}"
 
     def _connect(self) -> sqlite3.Connection:
-        # Neither creates a file where the database was removed.
-        url = url_of(self.path, UNCHANGING if self._is_frozen else "mode=rw")
-        connection: sqlite3.Connection = sqlite3.connect(url, uri=True, **_OPTIONS)
-        if self._is_frozen:
-            return connection
-        try:
-            for pragma in (
-                "journal_mode=WAL",
-                "synchronous=FULL",
-                "foreign_keys=ON",
-                f"wal_autocheckpoint={PAGES}",
-            ):
-                connection.execute(f"PRAGMA {pragma}")
-            if connection.execute("PRAGMA foreign_keys").fetchone() != (1,):
-                raise sqlite3.OperationalError("foreign keys are not supported by this SQLite")
-        except BaseException:
-            connection.close()
-            raise
-        return connection
+        return connection_to(self.path, frozen=self._is_frozen)
 
     async def open(self) -> None:
         """Open the connections. The schema must exist already. Raises ``Unavailable``."""
@@ -186,11 +159,11 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
                     raise
                 self._is_frozen, self._refused = True, full
                 await self._open_all()
-            self._identity = identity_of(self.path)
+            self._opened_file = self.path.stat()
             self._is_open = True
         except BaseException as error:
             await self.close()
-            if isinstance(error, sqlite3.Error):
+            if isinstance(error, sqlite3.Error | OSError):
                 raise unavailable(error, self.path) from error
             raise
 
@@ -311,7 +284,12 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
     def _require_same_file(self) -> None:
         """Raises ``Unavailable`` if the file was moved, replaced or removed: the connections would
         read and change what nothing else reads."""
-        if identity_of(self.path) != self._identity:
+        opened = self._opened_file
+        try:
+            is_same = opened is None or samestat(self.path.stat(), opened)
+        except OSError:
+            is_same = False
+        if not is_same:
             log_failure(f"file {self.path}", REPLACED)
             raise Unavailable(REPLACED)
         self._looked_at = time.monotonic()

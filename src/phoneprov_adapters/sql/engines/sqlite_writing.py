@@ -46,10 +46,6 @@ READ_ONLY = (
 COMMITS = 100
 """Number of commits between two checkpoints."""
 
-PAGES = 8_000
-"""Pages in the log (32 MiB) from which a commit checkpoints itself, so that the log stays bounded
-when the thread does not keep up."""
-
 log = logging.getLogger("phoneprov.database")
 
 compiled_for = Compiler(dialect.dialect(paramstyle="qmark"))

@@ -17,7 +17,7 @@ from phoneprov_adapters.sql.stores.sealed import (
     KeyUse,
     SqlSecrets,
 )
-from phoneprov_adapters.sql.tables.fields import SealedColumn
+from phoneprov_adapters.sql.tables.columns import SealedColumn
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Event
 from phoneprov_core.kernel.errors import WrongKey
 from phoneprov_core.kernel.ports import ReadAndWrite

@@ -24,8 +24,9 @@ from phoneprov_adapters.sql.engines.address import (
 from phoneprov_adapters.sql.engines.hosts import Hosts
 from phoneprov_adapters.sql.engines.postgres import Deadlines
 from phoneprov_adapters.sql.engines.postgres_writing import unavailable as unavailable_server
+from phoneprov_adapters.sql.engines.processes import alone
 from phoneprov_adapters.sql.engines.revisions import REVISION, newest, revision_table
-from phoneprov_adapters.sql.engines.sqlite_file import alone, create, require_content, revision_of
+from phoneprov_adapters.sql.engines.sqlite_file import create, require_content, revision_of
 from phoneprov_adapters.sql.engines.sqlite_writing import unavailable as unavailable_file
 from phoneprov_adapters.sql.maintenance.schema import derive
 from phoneprov_adapters.sql.tables import metadata

@@ -11,7 +11,7 @@ from phoneprov_adapters.security.crypto import Sealed
 from phoneprov_adapters.sql.engines.statements import Statement
 from phoneprov_adapters.sql.stores.store import SqlQueries
 from phoneprov_adapters.sql.tables import metadata
-from phoneprov_adapters.sql.tables.fields import SealedColumn
+from phoneprov_adapters.sql.tables.columns import SealedColumn
 from phoneprov_adapters.sql.tables.inventory import vendor_users
 from phoneprov_adapters.sql.tables.people import api_tokens, users
 

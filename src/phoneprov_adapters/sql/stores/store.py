@@ -11,9 +11,8 @@ from sqlalchemy import Select
 from phoneprov_adapters.security.crypto import SecretBox
 from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.statements import Query, Statement
-from phoneprov_adapters.sql.tables.fields import Fields
-from phoneprov_adapters.sql.tables.records import Records
-from phoneprov_adapters.sql.tables.searching import SearchedTable, SearchQuery
+from phoneprov_adapters.sql.tables.columns import Fields
+from phoneprov_adapters.sql.tables.records import Records, SearchedTable, SearchQuery
 from phoneprov_core.kernel.errors import InUse, NotFound
 from phoneprov_core.kernel.ports import NewestRows, Rows, SearchedStore, Store
 from phoneprov_core.kernel.search import Search

@@ -32,7 +32,7 @@ from phoneprov_adapters.sql.engines.statements import (
     upsert,
 )
 from phoneprov_adapters.sql.stores.store import SqlNewestRows, SqlQueries, SqlStore
-from phoneprov_adapters.sql.tables.fields import json_text
+from phoneprov_adapters.sql.tables.columns import json_text
 from phoneprov_adapters.sql.tables.inventory import phones
 from phoneprov_adapters.sql.tables.switching import (
     DEPLOYMENTS,

@@ -6,9 +6,8 @@ the id of its key.
 """
 
 from phoneprov_adapters.sql.tables import (
-    fleet as fleet,
     inventory as inventory,
     people as people,
     switching as switching,
 )
-from phoneprov_adapters.sql.tables.records import metadata as metadata
+from phoneprov_adapters.sql.tables.columns import metadata as metadata

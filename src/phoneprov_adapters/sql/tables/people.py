@@ -12,9 +12,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.schema import SchemaItem
 
-from phoneprov_adapters.sql.tables.records import (
+from phoneprov_adapters.sql.tables.columns import (
     WITHOUT_NOTE,
-    Records,
     metadata,
     note_columns,
     only_on,
@@ -24,6 +23,7 @@ from phoneprov_adapters.sql.tables.records import (
     text,
     user,
 )
+from phoneprov_adapters.sql.tables.records import Records
 from phoneprov_core.features.identities.model import Identity
 from phoneprov_core.people.access import Assignment, Permission
 from phoneprov_core.people.api_tokens import ApiTokenRecord

@@ -1,215 +1,265 @@
-"""How a kind of record is declared: its struct, and what the struct does not say."""
+"""The statements of a kind of record, and its search in SQL: words in one column of normalised
+text, and plain columns that equal a value.
+
+The page is found first, by its keys, and the rows are read for these alone. On SQLite the keys,
+the text and the filters are in one index, so that a search reads no row that it does not list.
+
+A search that matches many rows fills its page from the first rows of the list; the total is counted
+separately. Any other search reads all rows once, for the page and the total together.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from enum import Enum
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Generic, Self, TypeVar
 
 from msgspec import Struct
+from msgspec.json import encode
 from sqlalchemy import (
-    BigInteger,
-    Boolean,
     Column,
     ColumnElement,
-    ForeignKey,
-    Index,
-    LargeBinary,
-    MetaData,
     Select,
-    String,
     Table,
     Text,
     bindparam,
+    case,
     delete,
+    func,
     insert,
     literal,
-    null,
+    or_,
     select,
     update,
 )
-from sqlalchemy.schema import SchemaItem
 from sqlalchemy.sql import FromClause
-from sqlalchemy.types import TypeEngine
+from sqlalchemy.sql.util import ClauseAdapter
 
-from phoneprov_adapters.sql.engines.statements import Query, Statement
-from phoneprov_adapters.sql.tables.fields import Fields, parts_of
-from phoneprov_adapters.sql.tables.searching import NOTED, SearchedTable
-from phoneprov_core.kernel.fields import fields_of
-from phoneprov_core.kernel.search import SearchFields
+from phoneprov_adapters.sql.engines.statements import (
+    Query,
+    Statement,
+    in_order,
+    json_items,
+    like,
+    page,
+)
+from phoneprov_adapters.sql.tables.columns import NOTED, Fields
+from phoneprov_core.kernel.search import Search, SearchFields
 
 E = TypeVar("E", bound=Struct)
 
-metadata = MetaData(
-    naming_convention={
-        "pk": "pk_%(table_name)s",
-        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
-        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-    }
-)
+_MOST_STATEMENTS = 100
+_ESCAPED = str.maketrans({"\\": "\\\\", "%": "\\%", "_": "\\_"})
 
 
-# Columns that are searched or sorted are compared byte by byte in both databases: PostgreSQL's
-# default collation depends on the operating system, and an upgrade of that breaks indexes.
-text = Text().with_variant(Text(collation="C"), "postgresql")
+class SearchQuery(Query):
+    """Finds the keys of the page first. With ``plain`` the order is that of the list."""
+
+    def __init__(
+        self,
+        rows: Select[Any],
+        position: Sequence[ColumnElement[Any]],
+        owner: ColumnElement[bool] | None,
+        conditions: Sequence[ColumnElement[bool]],
+        *,
+        key: Column[Any],
+        plain: bool,
+        backwards: bool,
+        joined: FromClause | None = None,
+    ) -> None:
+        counted = select(func.count()).select_from(key.table).where(*conditions)
+        keys = select(key).where(*conditions)
+        if joined is not None:
+            rows, keys = rows.select_from(joined), keys.select_from(joined)
+        super().__init__(rows, position, owner=owner, counted=counted)
+        self.plain = plain
+        self._key = key
+        self._backwards = backwards
+        self._keys = keys
+        self._conditions = conditions
+        self.near = cache(self._near)
+        self.counted = cache(self._with_total)
+
+    @property
+    def _order(self) -> Sequence[ColumnElement[Any]]:
+        return [one.desc() for one in self._position] if self._backwards else self._position
+
+    def _page(self, *, owned: bool, after: bool, newest_first: bool = False) -> Select[Any]:
+        assert not newest_first, "a search has its own order"
+        keys = self._narrowed(self._keys, owned)
+        found = page(keys, self._position, after=after, newest_first=self._backwards)
+        return self._rows.where(self._key.in_(found)).order_by(*self._order)
+
+    def _near(self, *, owned: bool) -> Select[Any]:
+        """A page of the matches among the first rows of the list; ``near`` is their number."""
+        key = self._key
+        position = [key.table.c[column.name] for column in self._position]
+        first = select(key.table).order_by(*position).limit(bindparam("near")).subquery()
+        keys = self._narrowed(select(key).where(*self._conditions), owned)
+        among = ClauseAdapter(first)
+        found = select(first.c[key.name])
+        if keys.whereclause is not None:
+            found = found.where(among.traverse(keys.whereclause))
+        found = page(found, [first.c[column.name] for column in position])
+        return self._rows.where(key.in_(found)).order_by(*position)
+
+    def _with_total(self, *, owned: bool) -> Select[Any]:
+        """A page of all matches; the last column is their number."""
+        key = self._key
+        keys = self._narrowed(self._keys.add_columns(func.count().over().label("total")), owned)
+        found = page(keys, self._position).cte("found")
+        total = select(func.max(found.c.total)).scalar_subquery()
+        rows = self._rows.add_columns(total).where(key.in_(select(found.c[key.name])))
+        return rows.order_by(*self._position)
 
 
-def string(length: int) -> String:
-    """Text with a maximum number of characters, compared byte by byte."""
-    return String(length).with_variant(String(length, collation="C"), "postgresql")
+class SearchedTable:
+    """The statements that search the table of a key. ``rows``, ``position`` and ``owner`` are those
+    of ``Query``, ``fields`` those in which words are found. ``conditions`` are the filters that are
+    not columns, by name; the parameter of one is ``only_`` and its name. ``people`` finds the keys
+    of records of people whose searched text has a line like the parameter ``person_``, of whom a
+    word may be the begin of the name: for a search with ``people``. ``orders`` are the values of
+    other tables that a list is sorted by, read by offset alone, and the tables joined for them."""
 
+    def __init__(
+        self,
+        rows: Select[Any],
+        position: Sequence[Column[Any]],
+        owner: ColumnElement[bool] | None = None,
+        conditions: Mapping[str, ColumnElement[bool]] | None = None,
+        *,
+        fields: SearchFields | None = None,
+        people: Callable[[ColumnElement[Any], ColumnElement[Any]], Select[Any]] | None = None,
+        orders: Mapping[str, tuple[ColumnElement[Any], FromClause]] | None = None,
+    ) -> None:
+        self._rows = rows
+        self._position = position
+        self._owner = owner
+        self._others = conditions or {}
+        self._fields = fields or SearchFields()
+        self._people = people
+        self._orders = orders or {}
+        self._query = lru_cache(_MOST_STATEMENTS)(self._query_of)
 
-def uuid() -> Column[str]:
-    """The primary key of a table."""
-    return Column("uuid", string(36), primary_key=True)
+    def having(
+        self, conditions: Mapping[str, ColumnElement[bool]] | None = None, **more: Any
+    ) -> Self:
+        """The same table with other conditions, ``people`` or ``orders``."""
+        return type(self)(
+            self._rows, self._position, self._owner, conditions, fields=self._fields, **more
+        )
 
+    def matching(self, search: Search) -> tuple[SearchQuery, dict[str, Any]]:
+        """The statements of a search, and its parameters."""
+        words = [self._fields.notations(word) for word in search.words]
+        values: dict[str, Any] = {}
+        for place, word in enumerate(words):
+            for notation, text in enumerate(word):
+                values[f"word_{place}_{notation}"] = f"%{text.translate(_ESCAPED)}%"
+            begin = search.words[place][0].translate(_ESCAPED)
+            values |= {f"first_{place}": f"{begin}%", f"line_{place}": f"%\n{begin}%"}
+        for place, phrase in enumerate(search.phrases if words else ()):
+            line = phrase.translate(_ESCAPED)
+            values |= {f"same_{place}": f"%\n{line}\n%", f"begin_{place}": f"%\n{line}%"}
+            values[f"inside_{place}"] = f"%{line}%"
+        for name, value in search.filters:
+            values[f"only_{name}"] = encode(value).decode() if isinstance(value, tuple) else value
+        query = self._query(
+            tuple(len(word) for word in words),
+            tuple((name, isinstance(value, tuple)) for name, value in search.filters),
+            search.sort,
+            len(search.phrases),
+            search.people,
+        )
+        return query, values
 
-def moment(name: str, *, nullable: bool = False) -> Column[str]:
-    """A column for a shown moment."""
-    return Column(name, string(24), nullable=nullable)
+    def is_by_offset(self, search: Search) -> bool:
+        """Whether no page of the search begins after an entity."""
+        return (search.sort or "").removeprefix("-") in self._orders
 
+    def place(self, search: Search, entity: Any) -> dict[str, Any]:
+        """The parameters of a page of a search that begins after this entity."""
+        created_at, key = (getattr(entity, column.name) for column in self._position)
+        if search.sort is not None:
+            value = getattr(entity, search.sort.removeprefix("-")) or ""
+            return {"after_time": value.encode().lower().decode(), "after_key": key}
+        place = {"after_time": created_at, "after_key": key}
+        if search.words:
+            place["after_rank"] = search.rank(self._fields.text(entity))
+        return place
 
-def note_columns() -> tuple[Column[str], Column[str]]:
-    """The note on a record, which is no field of it, and its text for searches."""
-    return Column("note", Text), Column(NOTED, text, nullable=False, server_default="")
-
-
-WITHOUT_NOTE: Mapping[str, ColumnElement[Any]] = {"note": null(), NOTED: literal("")}
-"""The columns of a note in a new record."""
-
-
-def _listed(table: str, *columns: str, filters: Sequence[str]) -> tuple[SchemaItem, SchemaItem]:
-    """The index of a searched list. SQLite searches in the index alone; PostgreSQL, which bounds
-    the size of an entry, searches in the rows."""
-    return (
-        only_on("sqlite", Index(f"ix_{table}_listed", *columns, "search", *filters)),
-        only_on("postgresql", Index(None, *columns)),
-    )
-
-
-def only_on(dialect: str, index: Index) -> SchemaItem:
-    """An index of one of the databases."""
-    index.info["dialect"] = dialect
-    return index.ddl_if(dialect=dialect)
-
-
-def owner(name: str, table: str, **options: Any) -> Column[str]:
-    """The record that owns this one, which is deleted with it."""
-    return _reference(name, table, "CASCADE", **options)
-
-
-def _reference(name: str, table: str, on_delete: str, **options: Any) -> Column[str]:
-    reference = ForeignKey(f"{table}.uuid", ondelete=on_delete)
-    return Column(name, string(36), reference, nullable=False, **options)
-
-
-def user(**options: Any) -> Column[str]:
-    """The account that owns the record."""
-    return owner("user_uuid", "users", **options)
-
-
-_LENGTHS = {"uuid": 36, "by": 36, "mac": 17, "ip": 45, "at": 24}
-"""The lengths of identifiers, addresses and moments, by the last word of the field's name."""
-
-_TYPES: dict[Any, TypeEngine[Any]] = {int: BigInteger(), bool: Boolean()}
-"""Any other value is stored as text."""
-
-
-def table_of(
-    entity: type[Struct],
-    name: str,
-    /,
-    *items: SchemaItem,
-    key: str = "uuid",
-    owners: Mapping[str, str] = {},
-    used: Mapping[str, str] = {},
-    unique: str | None = None,
-    sealed: Sequence[str] = (),
-    without: Sequence[str] = (),
-    required: Sequence[str] = (),
-    searched: type[Struct] | None = None,
-    listed: bool = True,
-    **types_of: TypeEngine[Any],
-) -> Table:
-    """The table of a kind of record: a column for each field of the struct, in their order.
-
-    ``owners`` are the columns that name a record with which this one is deleted, and its table;
-    ``used`` those that name one that cannot be deleted before. ``unique`` is a column with one
-    record for each value. ``sealed`` fields are encrypted, ``without`` are those that are not
-    stored, ``required`` those that every row has and some views of the record hide, ``types_of``
-    the types that a field and its name do not show. ``searched`` is the command that selects
-    records of a list: its fields that are columns are filters. ``listed`` is whether all records
-    are listed, oldest first. ``items`` are indexes and columns: more ones, and those of fields that
-    the others do not describe.
-    """
-    given = {item.name: item for item in items if isinstance(item, Column)}
-    named = {
-        *owners,
-        *used,
-        *sealed,
-        *without,
-        *required,
-        *types_of,
-        unique or key,
-        key,
-    } - given.keys()
-    assert named <= {*entity.__struct_fields__}, f"{name}: not all of these are fields: {named}"
-    columns: list[SchemaItem] = []
-    for field in fields_of(entity):
-        if field.name in without:
-            continue
-        if field.name in given:
-            columns.append(given.pop(field.name))
-            continue
-        parts = set(parts_of(field.type))
-        null = type(None) in parts and field.name not in required
-        is_unique = field.name == unique or None
-        if field.name in sealed:
-            columns += [
-                Column(f"{field.name}_sealed", LargeBinary, nullable=null),
-                Column(f"{field.name}_key_id", string(16), nullable=null),
+    def _query_of(
+        self,
+        words: tuple[int, ...],
+        filters: tuple[tuple[str, bool], ...],
+        sort: str | None,
+        phrases: int,
+        people: bool,
+    ) -> SearchQuery:
+        """``words`` is the number of notations of each word; a filter may have several values."""
+        key = self._position[-1]
+        columns = key.table.c
+        conditions: list[ColumnElement[bool]] = []
+        for word, notations in enumerate(words):
+            found: list[ColumnElement[bool]] = [
+                like(columns.search, bindparam(f"word_{word}_{notation}"))
+                for notation in range(notations)
             ]
-        elif field.name in owners:
-            columns.append(owner(field.name, owners[field.name], unique=is_unique))
-        elif field.name in used:
-            columns.append(_reference(field.name, used[field.name], "RESTRICT", index=True))
-        else:
-            stored = types_of.get(field.name) or _type(field.name, parts)
-            if is_unique and isinstance(stored, Text):
-                stored = text
-            columns.append(
-                Column(
-                    field.name,
-                    stored,
-                    primary_key=field.name == key,
-                    nullable=null,
-                    unique=is_unique,
-                )
-            )
-    columns += given.values()
-    indexes = [item for item in items if not isinstance(item, Column)]
-    position = ("created_at", key)
-    if searched is not None:
-        columns.append(Column("search", text, nullable=False))
-        names = {column.name for column in columns if isinstance(column, Column)}
-        filters = [name for name in searched.__struct_fields__ if name in names]
-        if NOTED in names:
-            filters.append(NOTED)
-        indexes += _listed(name, *position, filters=filters)
-    elif listed:
-        indexes.append(Index(None, *position))
-    indexes += [Index(None, f"{field}_key_id", key) for field in sealed]
-    return Table(name, metadata, *columns, *indexes)
+            # Each account lists phones, and only those who see people read notes.
+            if NOTED in columns and (people or self._people is None):
+                found += [
+                    like(columns[NOTED], bindparam(f"word_{word}_{notation}"))
+                    for notation in range(notations)
+                ]
+            if people and self._people is not None:
+                first: ColumnElement[str] = bindparam(f"first_{word}")
+                line: ColumnElement[str] = bindparam(f"line_{word}")
+                found.append(key.in_(self._people(first, line)))
+            conditions.append(or_(*found))
+        for name, several in filters:
+            if name in self._others:
+                conditions.append(self._others[name])
+            elif several:
+                values = json_items(bindparam(f"only_{name}", type_=Text())).table_valued("value")
+                conditions.append(columns[name].in_(select(values.c.value)))
+            else:
+                conditions.append(columns[name] == bindparam(f"only_{name}"))
+        position: Sequence[ColumnElement[Any]] = self._position
+        backwards = sort is not None and sort.startswith("-")
+        joined = None
+        if sort is not None and (other := self._orders.get(sort.removeprefix("-"))):
+            value, joined = other
+            position = [
+                value.is_(None) != backwards,
+                in_order(value),
+                key,
+            ]  # last in both directions
+        elif sort is not None:
+            column = columns[sort.removeprefix("-")]
+            position = [key] if column is key else [in_order(func.coalesce(column, "")), key]
+        elif words:
+            finds_users = people and len(words) == 1
+            position = [_rank(columns.search, phrases, finds_users=finds_users), *position]
+        return SearchQuery(
+            self._rows,
+            position,
+            self._owner,
+            conditions,
+            key=key,
+            plain=position is self._position,
+            backwards=backwards,
+            joined=joined,
+        )
 
 
-def _type(name: str, parts: set[Any]) -> TypeEngine[Any]:
-    if any(isinstance(part, type) and issubclass(part, Enum) for part in parts):
-        return string(16)
-    length = _LENGTHS.get(name.rpartition("_")[2])
-    if length is not None and str in parts:
-        return string(length)
-    return next((_TYPES[part] for part in parts if part in _TYPES), Text())
+def _rank(text: ColumnElement[str], phrases: int, *, finds_users: bool) -> ColumnElement[int]:
+    """``Search.rank`` in SQL."""
+    lines = literal("\n").concat(text).concat("\n")
+    same = [like(lines, bindparam(f"same_{phrase}")) for phrase in range(phrases)]
+    begins = [like(lines, bindparam(f"begin_{phrase}")) for phrase in range(phrases)]
+    if not finds_users:
+        return case((or_(*same), 0), (or_(*begins), 1), else_=2)
+    inside = [like(text, bindparam(f"inside_{phrase}")) for phrase in range(phrases)]
+    return case((or_(*same), 0), (or_(*begins), 1), (or_(*inside), 3), else_=2)
 
 
 class Records(Generic[E]):

@@ -12,8 +12,7 @@ from sqlalchemy import (
     null,
 )
 
-from phoneprov_adapters.sql.tables.records import (
-    Records,
+from phoneprov_adapters.sql.tables.columns import (
     metadata,
     moment,
     owner,
@@ -22,6 +21,7 @@ from phoneprov_adapters.sql.tables.records import (
     text,
     uuid,
 )
+from phoneprov_adapters.sql.tables.records import Records
 from phoneprov_core.features.batches.model import Batch
 from phoneprov_core.features.batches.ports import BatchItem
 from phoneprov_core.features.desks.records import DeskRecord

@@ -12,8 +12,9 @@ from phoneprov_adapters.composition.variables import SettingsError
 from phoneprov_adapters.runtime.tasks import ordered_id, system_clock
 from phoneprov_adapters.security.keys import key_file
 from phoneprov_adapters.sql.engines.address import embedded_file
+from phoneprov_adapters.sql.engines.processes import alone, require_no_users
 from phoneprov_adapters.sql.engines.revisions import UnfitSchema
-from phoneprov_adapters.sql.engines.sqlite_file import alone, create, require_no_users
+from phoneprov_adapters.sql.engines.sqlite_file import create
 from phoneprov_adapters.sql.maintenance import backup as backup_archive, backup as backups
 from phoneprov_core.kernel.actor import NO_ORIGIN, SYSTEM_ACTOR, Event, Trail
 from phoneprov_core.kernel.errors import Conflict

@@ -27,7 +27,7 @@ from phoneprov_adapters.sql.engines.statements import (
     now_ms,
     release_of,
 )
-from phoneprov_adapters.sql.tables.fields import Fields
+from phoneprov_adapters.sql.tables.columns import Fields
 from phoneprov_adapters.sql.tables.switching import (
     batch_phones as phones,
     batches,

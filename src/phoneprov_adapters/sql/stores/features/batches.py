@@ -12,7 +12,7 @@ from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.statements import Query, Statement, json_items
 from phoneprov_adapters.sql.stores.features import batch_statements as sql
 from phoneprov_adapters.sql.stores.store import SqlNewestRows, SqlRows, reader
-from phoneprov_adapters.sql.tables.fields import Fields, json_text
+from phoneprov_adapters.sql.tables.columns import Fields, json_text
 from phoneprov_adapters.sql.tables.switching import batch_phones, batches
 from phoneprov_core.features.batches.commands import WantedPhones
 from phoneprov_core.features.batches.model import (

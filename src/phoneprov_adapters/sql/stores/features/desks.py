@@ -10,7 +10,7 @@ from sqlalchemy import Text, and_, bindparam, delete, exists, func, null, or_, s
 from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.statements import Query, at_places, is_over, upsert
 from phoneprov_adapters.sql.stores.store import SqlQueries, SqlRows
-from phoneprov_adapters.sql.tables.fields import Fields, json_text
+from phoneprov_adapters.sql.tables.columns import Fields, json_text
 from phoneprov_adapters.sql.tables.inventory import extensions, phones, vendor_phones
 from phoneprov_adapters.sql.tables.people import users
 from phoneprov_adapters.sql.tables.switching import (

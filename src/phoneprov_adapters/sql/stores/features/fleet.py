@@ -14,9 +14,13 @@ from phoneprov_adapters.sql.engines.statements import at_places, insert_into, no
 from phoneprov_adapters.sql.stores.inventory.phones import HAS_LEFT, IS_LEFT, LEFT_ON
 from phoneprov_adapters.sql.stores.store import SqlQueries
 from phoneprov_adapters.sql.stores.switching import IS_IN_PLACE
-from phoneprov_adapters.sql.tables.fields import Fields, json_text
-from phoneprov_adapters.sql.tables.fleet import deployment_days, phone_state_changes, phone_states
-from phoneprov_adapters.sql.tables.inventory import phones
+from phoneprov_adapters.sql.tables.columns import Fields, json_text
+from phoneprov_adapters.sql.tables.inventory import (
+    deployment_days,
+    phone_state_changes,
+    phone_states,
+    phones,
+)
 from phoneprov_adapters.sql.tables.people import directory_sources
 from phoneprov_adapters.sql.tables.switching import batches, current_deployments, deployments, desks
 from phoneprov_core.features.fleet.model import FleetStore, Statistics, StatisticsStore

@@ -26,9 +26,13 @@ from phoneprov_adapters.sql.engines.connection import Connection
 from phoneprov_adapters.sql.engines.statements import Statement, json_items, json_list, like
 from phoneprov_adapters.sql.stores.features.desks import DESK
 from phoneprov_adapters.sql.stores.store import SqlQueries
-from phoneprov_adapters.sql.tables.fields import Fields, json_text
-from phoneprov_adapters.sql.tables.fleet import phone_state_changes as states
-from phoneprov_adapters.sql.tables.inventory import extensions, phones, user_extensions
+from phoneprov_adapters.sql.tables.columns import Fields, json_text
+from phoneprov_adapters.sql.tables.inventory import (
+    extensions,
+    phone_state_changes as states,
+    phones,
+    user_extensions,
+)
 from phoneprov_adapters.sql.tables.people import audit, users
 from phoneprov_adapters.sql.tables.switching import deployments, desks
 from phoneprov_core.features.desks.records import EarlierUse

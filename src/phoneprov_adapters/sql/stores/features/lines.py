@@ -21,9 +21,8 @@ from phoneprov_adapters.sql.engines.statements import Query
 from phoneprov_adapters.sql.stores.features.desks import DESK
 from phoneprov_adapters.sql.stores.features.numbers import SqlNumbers
 from phoneprov_adapters.sql.stores.store import SqlNewestRows, SqlQueries, reader
-from phoneprov_adapters.sql.tables.fields import Fields
-from phoneprov_adapters.sql.tables.fleet import drills
-from phoneprov_adapters.sql.tables.inventory import extensions, phones, user_extensions
+from phoneprov_adapters.sql.tables.columns import Fields
+from phoneprov_adapters.sql.tables.inventory import drills, extensions, phones, user_extensions
 from phoneprov_adapters.sql.tables.people import users
 from phoneprov_adapters.sql.tables.switching import current_deployments, deployments, desks
 from phoneprov_core.features.desks.records import DeskRecord

@@ -26,7 +26,7 @@ from sqlalchemy.sql import FromClause
 
 from phoneprov_adapters.sql.engines.statements import at_places, json_items, like
 from phoneprov_adapters.sql.stores.store import SqlQueries
-from phoneprov_adapters.sql.tables.fields import json_text
+from phoneprov_adapters.sql.tables.columns import json_text
 from phoneprov_adapters.sql.tables.inventory import extensions, phones, user_extensions
 from phoneprov_adapters.sql.tables.people import users
 from phoneprov_adapters.sql.tables.switching import current_deployments, desks, profiles

@@ -11,7 +11,7 @@ from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.statements import Statement, json_items
 from phoneprov_adapters.sql.stores.store import SqlQueries
 from phoneprov_adapters.sql.tables import metadata
-from phoneprov_adapters.sql.tables.fields import json_text
+from phoneprov_adapters.sql.tables.columns import json_text
 from phoneprov_adapters.sql.tables.people import audit
 from phoneprov_adapters.sql.tables.switching import (
     batch_phones,

@@ -23,8 +23,8 @@ from sqlalchemy import (
 from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.statements import Statement, json_items
 from phoneprov_adapters.sql.stores.store import SqlQueries
-from phoneprov_adapters.sql.tables.fields import SealedColumn, json_text
-from phoneprov_adapters.sql.tables.fleet import (
+from phoneprov_adapters.sql.tables.columns import SealedColumn, json_text
+from phoneprov_adapters.sql.tables.inventory import (
     deployment_days,
     drills,
     fetches,

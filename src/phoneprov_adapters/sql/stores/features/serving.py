@@ -19,9 +19,8 @@ from sqlalchemy import (
 from phoneprov_adapters.sql.engines.connection import Connection
 from phoneprov_adapters.sql.engines.statements import Query, insert_into, upsert
 from phoneprov_adapters.sql.stores.store import SqlNewestRows, SqlQueries, SqlRows, reader
-from phoneprov_adapters.sql.tables.fields import Fields, SealedColumn, json_text
-from phoneprov_adapters.sql.tables.fleet import discovered_phones, fetches, served_files
-from phoneprov_adapters.sql.tables.inventory import phones
+from phoneprov_adapters.sql.tables.columns import Fields, SealedColumn, json_text
+from phoneprov_adapters.sql.tables.inventory import discovered_phones, fetches, phones, served_files
 from phoneprov_core.features.serving.model import (
     MOST_DISCOVERED,
     MOST_OF_ADDRESS,

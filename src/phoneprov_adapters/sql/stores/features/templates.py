@@ -11,7 +11,7 @@ from sqlalchemy import bindparam, delete, func, insert, select, update
 from phoneprov_adapters.sql.engines.connection import Connection, Row
 from phoneprov_adapters.sql.engines.statements import Query
 from phoneprov_adapters.sql.stores.store import SqlQueries, SqlRows, SqlStore
-from phoneprov_adapters.sql.tables.fields import Fields, SealedColumn, json_text
+from phoneprov_adapters.sql.tables.columns import Fields, SealedColumn, json_text
 from phoneprov_adapters.sql.tables.switching import (
     TEMPLATES,
     deployments,

@@ -7,7 +7,7 @@ from sqlalchemy import Text, bindparam, select
 
 from phoneprov_adapters.sql.engines.statements import json_items
 from phoneprov_adapters.sql.stores.store import SqlStore
-from phoneprov_adapters.sql.tables.fields import json_text
+from phoneprov_adapters.sql.tables.columns import json_text
 from phoneprov_adapters.sql.tables.inventory import LOCATIONS, locations
 from phoneprov_core.inventory.locations import Location, LocationStore
 from phoneprov_core.people.access import location_key

@@ -34,20 +34,20 @@ from phoneprov_adapters.sql.stores.features.numbers import (
     phones_with_number,
 )
 from phoneprov_adapters.sql.stores.store import SqlQueries, SqlRows, SqlSearchedStore, SqlStore
-from phoneprov_adapters.sql.tables.fields import json_text
-from phoneprov_adapters.sql.tables.fleet import drills, phone_states
+from phoneprov_adapters.sql.tables.columns import NOTED, WITHOUT_NOTE, json_text
 from phoneprov_adapters.sql.tables.inventory import (
     KEMS,
     VENDOR_PHONES,
+    drills,
     extensions,
     kems,
+    phone_states,
     phones,
     replacements,
     vendor_phones,
 )
 from phoneprov_adapters.sql.tables.people import users
-from phoneprov_adapters.sql.tables.records import WITHOUT_NOTE, Records
-from phoneprov_adapters.sql.tables.searching import NOTED
+from phoneprov_adapters.sql.tables.records import Records
 from phoneprov_adapters.sql.tables.switching import (
     current_deployments,
     deployments,

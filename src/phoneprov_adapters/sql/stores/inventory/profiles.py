@@ -17,9 +17,9 @@ from phoneprov_adapters.sql.stores.features.retention import (
     is_perhaps_target,
 )
 from phoneprov_adapters.sql.stores.store import SqlRows, SqlSearchedRows, SqlStore, reader
-from phoneprov_adapters.sql.tables.fields import Fields, SealedColumn
+from phoneprov_adapters.sql.tables.columns import Fields, SealedColumn
 from phoneprov_adapters.sql.tables.people import users
-from phoneprov_adapters.sql.tables.searching import SearchedTable
+from phoneprov_adapters.sql.tables.records import SearchedTable
 from phoneprov_adapters.sql.tables.switching import (
     PROFILES,
     deployments,

@@ -20,7 +20,7 @@ from sqlalchemy import (
 from phoneprov_adapters.sql.engines.connection import Row
 from phoneprov_adapters.sql.engines.statements import insert_into, upsert
 from phoneprov_adapters.sql.stores.store import SqlQueries
-from phoneprov_adapters.sql.tables.fields import Fields
+from phoneprov_adapters.sql.tables.columns import Fields
 from phoneprov_adapters.sql.tables.people import (
     assignments,
     login_addresses,

@@ -17,7 +17,7 @@ from sqlalchemy import (
 
 from phoneprov_adapters.sql.engines.statements import Statement, json_items
 from phoneprov_adapters.sql.stores.store import SqlSearchedStore
-from phoneprov_adapters.sql.tables.fields import json_text
+from phoneprov_adapters.sql.tables.columns import json_text
 from phoneprov_adapters.sql.tables.people import (
     COMPANY_CONTACTS,
     company_contacts,
