@@ -119,7 +119,7 @@ asyncio.run(hold())
 def test_restore_beside_a_process_whose_files_were_moved_is_refused(
     office: Office, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str | None
 ) -> None:
-    monkeypatch.setattr("phoneprov_adapters.sql.engines.sqlite_file._USERS_SECONDS", 0.0)
+    monkeypatch.setattr("phoneprov_adapters.sql.engines.processes._USERS_SECONDS", 0.0)
     office.back_up()
     environment = {**os.environ, "PHONEPROV_DATA_DIR": str(office.data)}
     with subprocess.Popen(
