@@ -311,6 +311,7 @@ from phoneprov_core.people.users.model import (
 )
 from phoneprov_core.people.users.use_cases import Users as Users
 from phoneprov_core.switching.deployments.confirm import Watch as Watch
+from phoneprov_core.switching.deployments.deploy import SwitchProfile as SwitchProfile
 from phoneprov_core.switching.deployments.model import (
     Action as Action,
     Confirmation as Confirmation,
@@ -331,7 +332,9 @@ from phoneprov_core.switching.deployments.observation import (
 from phoneprov_core.switching.deployments.ports import (
     Background as Background,
     Journal as Journal,
+    Rendered as Rendered,
     RunToEnd as RunToEnd,
+    ValuePlace as ValuePlace,
 )
 from phoneprov_core.switching.deployments.preview import (
     Preview as Preview,
@@ -342,15 +345,10 @@ from phoneprov_core.switching.deployments.rollback import (
     RollbackRequest as RollbackRequest,
 )
 from phoneprov_core.switching.deployments.steps import Progress as Progress
-from phoneprov_core.switching.deployments.texts import (
-    Rendered as Rendered,
-    ValuePlace as ValuePlace,
-)
 from phoneprov_core.switching.deployments.use_cases import (
     Deployments as Deployments,
     Restarted as Restarted,
     RestartPhone as RestartPhone,
-    SwitchProfile as SwitchProfile,
 )
 from phoneprov_core.switching.devices.commands import (
     CiscoPhones as CiscoPhones,

@@ -50,13 +50,10 @@ from phoneprov_core.people.me import Me
 from phoneprov_core.people.permissions import Permissions, Rights, UserPermissions
 from phoneprov_core.people.users.use_cases import Users
 from phoneprov_core.people.vendor_users import VendorUsers
+from phoneprov_core.switching.deployments.deploy import SwitchProfile
 from phoneprov_core.switching.deployments.preview import PreviewSwitch
 from phoneprov_core.switching.deployments.rollback import Rollback
-from phoneprov_core.switching.deployments.use_cases import (
-    Deployments,
-    RestartPhone,
-    SwitchProfile,
-)
+from phoneprov_core.switching.deployments.use_cases import Deployments, RestartPhone
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,9 +28,9 @@ from phoneprov_core.inventory.profiles.model import ProfilePatch, SwitchRequest
 from phoneprov_core.inventory.profiles.use_cases import Profiles
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.switching.deployments.confirm import Confirm
-from phoneprov_core.switching.deployments.model import LeaseLost
 from phoneprov_core.switching.deployments.records import Records
 from phoneprov_core.switching.devices.ports import KeyPress, Proceed, always
+from phoneprov_core.switching.errors import LeaseLost
 
 STOPPED = -19
 LOST = 7

@@ -55,13 +55,13 @@ from phoneprov_core.people.users.model import AccountPolicy, Registration
 from phoneprov_core.people.users.use_cases import Users, created_user
 from phoneprov_core.people.vendor_users import VendorUsers
 from phoneprov_core.switching.deployments.confirm import Confirm, Watch
-from phoneprov_core.switching.deployments.deploy import Deploy
+from phoneprov_core.switching.deployments.deploy import Deploy, SwitchProfile
 from phoneprov_core.switching.deployments.model import Deployment
 from phoneprov_core.switching.deployments.order import SwitchLimits
 from phoneprov_core.switching.deployments.preview import PreviewSwitch
 from phoneprov_core.switching.deployments.records import Records
 from phoneprov_core.switching.deployments.rollback import Rollback
-from phoneprov_core.switching.deployments.use_cases import Deployments, SwitchProfile
+from phoneprov_core.switching.deployments.use_cases import Deployments
 from phoneprov_core.switching.devices.commands import CiscoPhones, RestartBy
 from phoneprov_core.switching.devices.ports import Calls
 from support.audited import AuditedDatabase

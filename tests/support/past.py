@@ -32,8 +32,10 @@ from phoneprov_core.kernel.paging import Window
 from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.people.users.model import UserPatch
 from phoneprov_core.switching.deployments.model import Action, DeploymentFilter, Outcome
-from phoneprov_core.switching.deployments.order import is_of, newest_request
-from phoneprov_core.switching.devices.ports import RefusedMidway
+from phoneprov_core.switching.deployments.order import newest_request
+from phoneprov_core.switching.deployments.ports import is_of
+from phoneprov_core.switching.deployments.steps import upload
+from phoneprov_core.switching.errors import RefusedMidway
 from support.floor import Floor
 from support.office import Settings
 from support.records import a_mac
@@ -140,7 +142,7 @@ class RandomOffice(Floor):
                 self.root, order, self.deploy.filename(order.phone)
             )
             if self.random.random() < 0.5:
-                await self.deploy._upload(begun)
+                await upload(self.deploy.uploader, begun)
                 await self.deploy.records.store(begun, replace(begun.record, place="there"))
             self.clock.advance(61)
             await self.deploy.records.interrupt()

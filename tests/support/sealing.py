@@ -16,19 +16,12 @@ from phoneprov_core.features.serving.model import ServedFile
 from phoneprov_core.features.templates.model import TemplateText
 from phoneprov_core.inventory.profiles.model import Revision
 from phoneprov_core.switching.deployments.model import Deployment
-from phoneprov_core.switching.deployments.texts import Rendered
+from phoneprov_core.switching.deployments.ports import Rendered
 from support import postgres
 from support.data_folder import create_database
 from support.keys import argon2_parameters
 from support.phone_records import a_deployment, a_profile, a_template
-from support.records import (
-    a_mac,
-    a_pin,
-    a_user,
-    an_extension,
-    identifier,
-    moment,
-)
+from support.records import a_mac, a_pin, a_user, an_extension, identifier, moment
 
 E = TypeVar("E")
 

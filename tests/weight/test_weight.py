@@ -17,9 +17,9 @@ TESTS = ROOT / "tests"
 MOST_MODULES = {
     "GET /phones/{mac}": 15,
     "POST /phones": 25,
-    "POST /auth/login": 25,
-    "POST /phone-profiles/switch": 46,
-    "phoneprov switch": 82,
+    "POST /auth/login": 24,
+    "POST /phone-profiles/switch": 43,
+    "phoneprov switch": 80,
 }
 
 

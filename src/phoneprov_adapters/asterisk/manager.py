@@ -9,13 +9,8 @@ from phoneprov_adapters.asterisk.lists import endpoint_called
 from phoneprov_adapters.asterisk.session import Session
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.switching.devices.commands import CALL_ID, require_single_lines
-from phoneprov_core.switching.devices.ports import (
-    REPLY_LOST,
-    ManagerAction,
-    ManagerInterface,
-    Proceed,
-    always,
-)
+from phoneprov_core.switching.devices.ports import ManagerAction, ManagerInterface, Proceed, always
+from phoneprov_core.switching.errors import REPLY_LOST
 
 _CALL_ID = re.compile(r"[A-Za-z0-9.@_-]{1,128}")
 """Asterisk splits values at commas and unquotes them."""

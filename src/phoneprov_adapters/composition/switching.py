@@ -25,17 +25,13 @@ from phoneprov_core.features.serving.model import SharedFiles
 from phoneprov_core.features.templates.deployed import RenderedTexts
 from phoneprov_core.kernel.ports import Pause
 from phoneprov_core.switching.deployments.confirm import Confirm
-from phoneprov_core.switching.deployments.deploy import Deploy
+from phoneprov_core.switching.deployments.deploy import Deploy, SwitchProfile
 from phoneprov_core.switching.deployments.observation import Arrival, PhoneInformation
 from phoneprov_core.switching.deployments.order import SwitchLimits, Texts
 from phoneprov_core.switching.deployments.preview import Foresee, PreviewSwitch
 from phoneprov_core.switching.deployments.records import Participant, Records
 from phoneprov_core.switching.deployments.rollback import Rollback
-from phoneprov_core.switching.deployments.use_cases import (
-    Deployments,
-    RestartPhone,
-    SwitchProfile,
-)
+from phoneprov_core.switching.deployments.use_cases import Deployments, RestartPhone
 
 
 def shared_files_of(settings: Settings) -> SharedFiles:

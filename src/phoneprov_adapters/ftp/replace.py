@@ -9,7 +9,8 @@ from phoneprov_adapters.ftp.session import FtpServer, FtpSession
 from phoneprov_adapters.ftp.steps import ADVICE, NEW_NAME, RENAMING
 from phoneprov_adapters.runtime.tasks import to_its_end
 from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut
-from phoneprov_core.switching.devices.ports import Proceed, RefusedMidway, TimedOutMidway, Upload
+from phoneprov_core.switching.devices.ports import Proceed, Upload
+from phoneprov_core.switching.errors import RefusedMidway, TimedOutMidway
 
 FOUND_LATER = (
     "the connection failed after the rename; the new file was read back over another connection"

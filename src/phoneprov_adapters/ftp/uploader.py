@@ -29,15 +29,13 @@ from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.switching.devices.names import check_segments
 from phoneprov_core.switching.devices.ports import (
-    OUTCOME_UNKNOWN,
     REPLACED_ANOTHER,
-    AddressNotConfirmed,
     ConfigUploader,
-    NoAddress,
     ReadsFiles,
     Upload,
     Uploaded,
 )
+from phoneprov_core.switching.errors import OUTCOME_UNKNOWN, AddressNotConfirmed, NoAddress
 
 _MOST_LEFTOVERS = 32
 

@@ -3,14 +3,7 @@
 import asyncio
 import hashlib
 from collections import defaultdict, deque
-from collections.abc import (
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Collection,
-    Mapping,
-    Sequence,
-)
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 from phoneprov_adapters.runtime.networks import PhoneNetworks
@@ -39,7 +32,6 @@ from phoneprov_core.switching.devices.ports import (
     KeyPress,
     ManagerAction,
     ManagerInterface,
-    NoAddress,
     PhoneCommands,
     Proceed,
     ReadsFiles,
@@ -47,6 +39,7 @@ from phoneprov_core.switching.devices.ports import (
     Uploaded,
     always,
 )
+from phoneprov_core.switching.errors import NoAddress
 
 
 async def _no_pause(_seconds: float) -> None:

@@ -8,14 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Annotated, Literal
 from weakref import WeakValueDictionary
 
-from phoneprov_adapters.phone.request import (
-    Broken,
-    Headers,
-    Server,
-    TooMuch,
-    Unreachable,
-    ask,
-)
+from phoneprov_adapters.phone.request import Broken, Headers, Server, TooMuch, Unreachable, ask
 from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_core.inventory.configuration.elements import REPLY_LIMIT
 from phoneprov_core.kernel.errors import Refused, TimedOut
@@ -32,14 +25,8 @@ from phoneprov_core.switching.devices.commands import (
     require_no_redirect,
     require_phone,
 )
-from phoneprov_core.switching.devices.ports import (
-    OUTCOME_UNKNOWN,
-    REPLY_LOST,
-    KeyPress,
-    PhoneCommands,
-    Proceed,
-    always,
-)
+from phoneprov_core.switching.devices.ports import KeyPress, PhoneCommands, Proceed, always
+from phoneprov_core.switching.errors import OUTCOME_UNKNOWN, REPLY_LOST
 
 _HEADERS = (
     ("Accept", "text/xml"),

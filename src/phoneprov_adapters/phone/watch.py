@@ -16,12 +16,8 @@ from phoneprov_core.switching.deployments.observation import (
     Watching,
 )
 from phoneprov_core.switching.devices.commands import reachable_ip, require_phone
-from phoneprov_core.switching.devices.ports import (
-    AddressNotConfirmed,
-    ConfigUploader,
-    FilesOnServer,
-    ReadsFiles,
-)
+from phoneprov_core.switching.devices.ports import ConfigUploader, FilesOnServer, ReadsFiles
+from phoneprov_core.switching.errors import AddressNotConfirmed
 
 SECONDS = 3.0
 

@@ -30,7 +30,7 @@ from phoneprov_core.features.templates.model import LISTS, LOOP, MOST_ELEMENTS, 
 from phoneprov_core.features.templates.use_cases import Renderer, TemplateFault, TemplateValues
 from phoneprov_core.inventory.configuration.findings import Finding, Severity
 from phoneprov_core.inventory.configuration.well_formed import LARGEST
-from phoneprov_core.switching.deployments.texts import Rendered, UsedLine, ValuePlace
+from phoneprov_core.switching.deployments.ports import Rendered, UsedLine, ValuePlace
 
 SMALL = 16 * 1024
 """Characters of a body that is read on the event loop: at most about 20 ms, and once."""

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from phoneprov_core.kernel.errors import Conflict, Refused, TimedOut
 from phoneprov_core.kernel.values import address_of
-from phoneprov_core.switching.devices.ports import AddressNotAllowed
+from phoneprov_core.switching.errors import AddressNotAllowed
 
 
 async def looked_up(host: str, port: int, what: str, seconds: float) -> list[str]:

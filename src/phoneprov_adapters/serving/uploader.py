@@ -25,10 +25,10 @@ from phoneprov_core.switching.devices.ports import (
     FilesOnServer,
     LeaseCheck,
     ReadsFiles,
-    RefusedMidway,
     Upload,
     Uploaded,
 )
+from phoneprov_core.switching.errors import RefusedMidway
 
 
 class NoFolder(SharedFiles):

@@ -13,7 +13,8 @@ import pytest
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError, Refused, TimedOut
 from phoneprov_core.kernel.values import timestamp
-from phoneprov_core.switching.devices.ports import OUTCOME_UNKNOWN, PhoneDriver
+from phoneprov_core.switching.devices.ports import PhoneDriver
+from phoneprov_core.switching.errors import OUTCOME_UNKNOWN
 
 _START = datetime(2026, 1, 31, tzinfo=UTC)
 

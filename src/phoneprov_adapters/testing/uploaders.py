@@ -9,13 +9,8 @@ from time import perf_counter
 import pytest
 
 from phoneprov_core.kernel.errors import Conflict, Refused, TimedOut
-from phoneprov_core.switching.devices.ports import (
-    OUTCOME_UNKNOWN,
-    REPLACED_ANOTHER,
-    ConfigUploader,
-    Content,
-    Upload,
-)
+from phoneprov_core.switching.devices.ports import REPLACED_ANOTHER, ConfigUploader, Content, Upload
+from phoneprov_core.switching.errors import OUTCOME_UNKNOWN
 
 NAME = "SEP001122334455.cnf.xml"
 OLD = b"<old>" + b"o" * 20_000 + b"</old>"

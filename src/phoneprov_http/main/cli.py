@@ -13,7 +13,7 @@ import click
 
 from phoneprov_adapters.composition.variables import SettingsError
 from phoneprov_core.kernel.errors import PhoneprovError
-from phoneprov_core.switching.devices.ports import NOT_RECORDED, OUTCOME_UNKNOWN
+from phoneprov_core.switching.errors import NOT_RECORDED, OUTCOME_UNKNOWN
 
 HELP = """Switch the desk phones of an office to the profiles of their users.
 

@@ -20,7 +20,7 @@ from phoneprov_core.kernel.errors import (
     Unavailable,
 )
 from phoneprov_core.people.users.model import User
-from phoneprov_core.switching.devices.ports import OUTCOME_UNKNOWN
+from phoneprov_core.switching.errors import OUTCOME_UNKNOWN
 from phoneprov_http.phone.language import Languages, Say, later
 
 LARGEST = 2048

@@ -1,15 +1,10 @@
 """Record of switches, rollback, and restart; others than level 0 see their own."""
 
 from phoneprov_core.kernel.errors import NotFound
-from phoneprov_core.switching.deployments.model import (
-    OF_A_RESTART,
-    OF_A_SWITCH,
-    Deployment,
-    DeploymentFilter,
-    RightsChanged,
-)
+from phoneprov_core.switching.deployments.model import Deployment, DeploymentFilter
 from phoneprov_core.switching.deployments.rollback import Rollback, RollbackRequest
 from phoneprov_core.switching.deployments.use_cases import Deployments, Restarted, RestartPhone
+from phoneprov_core.switching.errors import OF_A_RESTART, OF_A_SWITCH, RightsChanged
 from phoneprov_http.envelope import Envelope, Listed, listed, record
 from phoneprov_http.routes.handlers import ApiRequest, Body, Mac, Query, Routes, Uuid, people
 

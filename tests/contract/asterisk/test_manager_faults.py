@@ -12,7 +12,8 @@ from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.manager import Manager
 from phoneprov_adapters.asterisk.wire import ManagerSettings
 from phoneprov_core.kernel.errors import Refused, TimedOut
-from phoneprov_core.switching.devices.ports import REPLY_LOST, ManagerAction
+from phoneprov_core.switching.devices.ports import ManagerAction
+from phoneprov_core.switching.errors import REPLY_LOST
 from support.ami_client import NOTIFY, RESTART, SLACK, TIMEOUT, manager
 from support.ami_stub import SECRET, USER, AmiStub, Say, raw
 

@@ -17,7 +17,8 @@ from phoneprov_core.features.fleet.model import ReplacePhone
 from phoneprov_core.kernel.errors import DiskFull, TimedOut
 from phoneprov_core.people.users.model import UserPatch
 from phoneprov_core.switching.deployments.model import Deployment
-from phoneprov_core.switching.devices.ports import OUTCOME_UNKNOWN, Upload, Uploaded
+from phoneprov_core.switching.devices.ports import Upload, Uploaded
+from phoneprov_core.switching.errors import OUTCOME_UNKNOWN
 from support.command_line import Commands, spawn_on_terminal
 from support.desk import (
     ADA,

@@ -10,8 +10,7 @@ import pytest
 from phoneprov_adapters.memory.system import PlainHasher
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, Forbidden, Refused, TimedOut
-from phoneprov_core.switching.deployments.model import LeaseLost
-from phoneprov_core.switching.devices.ports import REPLY_LOST
+from phoneprov_core.switching.errors import REPLY_LOST, LeaseLost
 from support.api import data_of, error_of, opened_api
 from support.office import MemoryCalls
 from support.switch_rig import MAC, STARS, World, a_desk_phone

@@ -15,7 +15,8 @@ from phoneprov_adapters.ftp.settings import Tls
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_core.kernel.errors import PhoneprovError
-from phoneprov_core.switching.devices.ports import OUTCOME_UNKNOWN, Upload
+from phoneprov_core.switching.devices.ports import Upload
+from phoneprov_core.switching.errors import OUTCOME_UNKNOWN
 from support.ftp_cut import CuttingProxy, Scope, free_ports
 from support.ftp_rigs import LOOPBACK, Certificates, settings_for
 from support.ftp_servers import (

@@ -13,7 +13,8 @@ from phoneprov_adapters.ftp import uploader as module
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_core.kernel.errors import PhoneprovError, Refused
-from phoneprov_core.switching.devices.ports import OUTCOME_UNKNOWN, Upload
+from phoneprov_core.switching.devices.ports import Upload
+from phoneprov_core.switching.errors import OUTCOME_UNKNOWN
 from support.ftp_faults import Fault
 from support.ftp_rigs import LOOPBACK, settings_for
 from support.ftp_scripted import ScriptedFtp

@@ -11,7 +11,8 @@ from phoneprov_adapters.ftp.settings import Tls
 from phoneprov_adapters.ftp.uploader import NOT_HIDDEN, FtpUploader
 from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut
-from phoneprov_core.switching.devices.ports import OUTCOME_UNKNOWN, Upload, Uploaded
+from phoneprov_core.switching.devices.ports import Upload, Uploaded
+from phoneprov_core.switching.errors import OUTCOME_UNKNOWN
 from support.ftp_faults import GREETING, Fault, Kind
 from support.ftp_rigs import LOOPBACK, settings_for
 from support.ftp_scripted import ScriptedFtp

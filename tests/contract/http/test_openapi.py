@@ -16,8 +16,7 @@ from hypothesis import given, settings, strategies as st
 import phoneprov_core
 from phoneprov_core.kernel import fields, values, values as addresses
 from phoneprov_core.kernel.errors import Refused, TimedOut, Unavailable
-from phoneprov_core.switching.deployments.model import OF_A_SWITCH
-from phoneprov_core.switching.devices.ports import NOT_RECORDED, OUTCOME_UNKNOWN, REPLY_LOST
+from phoneprov_core.switching.errors import NOT_RECORDED, OF_A_SWITCH, OUTCOME_UNKNOWN, REPLY_LOST
 from phoneprov_http.phone.request import FAILURES
 from support.access_table import TABLE
 from support.document import DOCUMENT, problems, resolved

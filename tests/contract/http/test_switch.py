@@ -13,7 +13,7 @@ import pytest
 from phoneprov_adapters.memory.system import CountingIds
 from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut
 from phoneprov_core.switching.deployments.model import Deployment, Outcome, StepName
-from phoneprov_core.switching.devices.ports import OUTCOME_UNKNOWN
+from phoneprov_core.switching.errors import OUTCOME_UNKNOWN
 from support import api as support
 from support.api import STRANGER, Api, Caller, error_of, opened_api
 from support.records import identifier

@@ -9,7 +9,7 @@ import pytest
 
 from contract.joining.conftest import People, person, steps
 from phoneprov_core.kernel.errors import Refused
-from phoneprov_core.switching.devices.ports import OUTCOME_UNKNOWN
+from phoneprov_core.switching.errors import OUTCOME_UNKNOWN
 from support.api import data_of
 from support.switch_rig import MAC
 

@@ -11,7 +11,8 @@ from msgspec import structs
 from phoneprov_core.inventory.configuration.elements import REPLY_LIMIT
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.switching.devices.commands import CLEAR_SERVICES, restart_keys
-from phoneprov_core.switching.devices.ports import REPLY_LOST, KeyPress
+from phoneprov_core.switching.devices.ports import KeyPress
+from phoneprov_core.switching.errors import REPLY_LOST
 from support.ftp_faults import reset
 from support.phone_stub import SUCCESS, Answer, PhoneStub, closes, error, http, nothing, sends
 from support.phone_web import IP, SLACK, TIMEOUT, until_idle, web

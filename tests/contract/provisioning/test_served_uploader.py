@@ -15,7 +15,8 @@ from phoneprov_adapters.serving.uploader import ServedUploader
 from phoneprov_adapters.testing import UploaderContract, UploaderRig
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import DiskFull, Refused, Unavailable
-from phoneprov_core.switching.devices.ports import OUTCOME_UNKNOWN, Upload
+from phoneprov_core.switching.devices.ports import Upload
+from phoneprov_core.switching.errors import OUTCOME_UNKNOWN
 from support.stores import DATABASES, KEY
 
 BOX = SecretBox(SecretKeys.parse(KEY))

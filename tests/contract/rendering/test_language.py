@@ -14,7 +14,7 @@ from phoneprov_adapters.rendering.renderer import JinjaRenderer, check, render
 from phoneprov_adapters.rendering.texts import FILTERS
 from phoneprov_core.features.templates import model as language
 from phoneprov_core.features.templates.use_cases import TemplateFault, TemplateValues
-from phoneprov_core.switching.deployments.texts import ValuePlace
+from phoneprov_core.switching.deployments.ports import ValuePlace
 
 LARGEST = 512 * 1024
 

@@ -11,15 +11,8 @@ from phoneprov_core.features.fleet.states import FleetState, SeenPhone
 from phoneprov_core.features.retention import Expiring, Moment, Place
 from phoneprov_core.people.throttle import Attempts
 from phoneprov_core.switching.deployments.model import DeploymentFilter, Outcome
-from phoneprov_core.switching.deployments.order import rollback_target
-from support.phone_records import (
-    a_batch,
-    a_deployment,
-    a_fetch,
-    a_phone,
-    a_profile,
-    a_revision,
-)
+from phoneprov_core.switching.deployments.ports import rollback_target
+from support.phone_records import a_batch, a_deployment, a_fetch, a_phone, a_profile, a_revision
 from support.records import OWNER, a_mac, a_session, a_user, identifier, moment
 from support.store_tests import DatabaseTests, existing
 

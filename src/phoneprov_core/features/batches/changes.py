@@ -30,7 +30,7 @@ from phoneprov_core.kernel.actor import Event, Value
 from phoneprov_core.kernel.ports import NewId
 from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.switching.deployments.model import Confirmation, Outcome
-from phoneprov_core.switching.deployments.texts import Rendered, ValuePlace
+from phoneprov_core.switching.deployments.ports import Rendered, ValuePlace
 
 _SHORTEST = 3
 """Minimum number of characters of a value that is looked for in a text without marks."""

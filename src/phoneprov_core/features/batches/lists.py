@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from phoneprov_core.features.batches.commands import MOST_MACS
 from phoneprov_core.features.batches.ports import BatchesTransaction
-from phoneprov_core.inventory.phones.model import Phone
+from phoneprov_core.inventory.phones.model import Phone, misfit
 from phoneprov_core.inventory.profiles.model import ProfileRecord
 from phoneprov_core.kernel.actor import Actor, require_superadmin
 from phoneprov_core.kernel.commands import Command, wrong
@@ -215,4 +215,8 @@ class _Reading:
         user = await self._tx.users.by_username(name)
         if user is None:
             return None
-        return [one for one in self._owned[user.uuid] if one.objection_to(phone) is None]
+        return [
+            one
+            for one in self._owned[user.uuid]
+            if not misfit(phone, one.compatible_models, one.software_type)
+        ]

@@ -30,9 +30,9 @@ from phoneprov_core.kernel.fields import SECRET, Redacted, StoredMac, schema
 from phoneprov_core.kernel.ports import ReadAndWrite
 from phoneprov_core.kernel.values import known_id, timestamp
 from phoneprov_core.switching.deployments.deploy import Deploy
-from phoneprov_core.switching.deployments.model import PhoneInactive
 from phoneprov_core.switching.deployments.order import DeploymentRequest, require_fitting
-from phoneprov_core.switching.deployments.texts import Rendered
+from phoneprov_core.switching.deployments.ports import Rendered
+from phoneprov_core.switching.errors import PhoneInactive
 
 MOST_NAMED = 20
 """Maximum number of phones that a group names."""

@@ -17,14 +17,9 @@ from phoneprov_core.kernel.ports import Clock, ReadAndWrite
 from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.switching.deployments.deploy import Deploy
 from phoneprov_core.switching.deployments.model import Action, Deployment
-from phoneprov_core.switching.deployments.order import (
-    DeploymentRequest,
-    current_of,
-    deployed_text,
-    load_order,
-)
+from phoneprov_core.switching.deployments.order import DeploymentRequest, load_order
+from phoneprov_core.switching.deployments.ports import Rendered, current_of, deployed_text
 from phoneprov_core.switching.deployments.records import Records
-from phoneprov_core.switching.deployments.texts import Rendered
 from phoneprov_core.switching.devices.names import loads_to_fetch, runs_load
 
 _PIECE = 16

@@ -35,19 +35,15 @@ from phoneprov_core.switching.deployments.model import (
     Action,
     Confirmation,
     Deployment,
-    LeaseLost,
     Outcome,
-    PhoneInactive,
-    RightsChanged,
     StepName,
 )
 from phoneprov_core.switching.deployments.order import (
     DeploymentRequest,
-    current_of,
     newest_request,
     require_fitting,
 )
-from phoneprov_core.switching.deployments.ports import RunToEnd
+from phoneprov_core.switching.deployments.ports import RunToEnd, current_of
 from phoneprov_core.switching.deployments.records import LEASE_SECONDS, STORING_SECONDS
 from phoneprov_core.switching.deployments.rollback import order_again
 from phoneprov_core.switching.deployments.steps import (
@@ -57,13 +53,14 @@ from phoneprov_core.switching.deployments.steps import (
     no_progress,
     persistently,
 )
-from phoneprov_core.switching.devices.ports import (
+from phoneprov_core.switching.devices.ports import Calls, PhoneDriver, is_in_call
+from phoneprov_core.switching.errors import (
     OUTCOME_UNKNOWN,
     REPLY_LOST,
     SWITCHED_OFF,
-    Calls,
-    PhoneDriver,
-    is_in_call,
+    LeaseLost,
+    PhoneInactive,
+    RightsChanged,
 )
 
 _IN_A_CALL = "The phone is in a call."

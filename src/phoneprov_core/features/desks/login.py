@@ -10,7 +10,7 @@ from phoneprov_core.features.desks.model import AtPhone, DeskPolicy, DesksTransa
 from phoneprov_core.features.desks.pins import CheckPin, wrong_pin
 from phoneprov_core.features.desks.records import DeskChanged
 from phoneprov_core.features.templates.recipes import best
-from phoneprov_core.inventory.phones.model import Phone, software_type_of
+from phoneprov_core.inventory.phones.model import Phone, misfit, software_type_of
 from phoneprov_core.inventory.profiles.model import ProfileRecord
 from phoneprov_core.kernel import values
 from phoneprov_core.kernel.actor import Actor
@@ -25,8 +25,9 @@ from phoneprov_core.people.vendor_users import (
     guess_key,
     require_good_pin,
 )
-from phoneprov_core.switching.deployments.model import Action, ProfileNotAllowed
+from phoneprov_core.switching.deployments.model import Action
 from phoneprov_core.switching.deployments.order import require_allowed
+from phoneprov_core.switching.errors import ProfileNotAllowed
 
 _MOST_PROFILES = 100
 
@@ -172,7 +173,9 @@ async def fitting_profiles(
     """The profiles of a user that fit a phone. Raises ``Conflict`` (``no_profile``) without one."""
     async with database.read() as tx:
         profiles = await tx.profiles.rows(_MOST_PROFILES, owner=user.uuid)
-        fitting = [one for one in profiles if one.objection_to(phone) is None]
+        fitting = [
+            one for one in profiles if not misfit(phone, one.compatible_models, one.software_type)
+        ]
         if len(fitting) > 1:  # the only one is not offered but taken, or refused
             fitting = [one for one in fitting if await _has_text(tx, one, phone)]
     if not fitting:

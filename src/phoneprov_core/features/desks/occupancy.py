@@ -19,9 +19,12 @@ from phoneprov_core.kernel.ports import Clock
 from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.switching.deployments.model import Deployment, Outcome
 from phoneprov_core.switching.deployments.order import DeploymentRequest
-from phoneprov_core.switching.deployments.ports import DeploymentStore, DeploymentsTransaction
+from phoneprov_core.switching.deployments.ports import (
+    DeploymentStore,
+    DeploymentsTransaction,
+    RequestPart,
+)
 from phoneprov_core.switching.deployments.records import Participant
-from phoneprov_core.switching.deployments.texts import RequestPart
 
 LOGIN_ENDED = "The login of that time has ended; no user is logged in."
 """The note of a rollback to the configuration of a user."""

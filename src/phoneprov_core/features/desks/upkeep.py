@@ -17,7 +17,8 @@ from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.kernel.ports import Clock, ReadAndWrite
 from phoneprov_core.kernel.values import millis, timestamp
 from phoneprov_core.switching.deployments.model import Action, Deployment, Outcome
-from phoneprov_core.switching.deployments.order import DeploymentRequest, current_of
+from phoneprov_core.switching.deployments.order import DeploymentRequest
+from phoneprov_core.switching.deployments.ports import current_of
 
 RETRY_SECONDS = 60
 """Pause after a phone that could not be given its profile."""

@@ -28,11 +28,12 @@ from phoneprov_core.kernel.errors import Conflict, Invalid, NotFound
 from phoneprov_core.kernel.paging import Listing, Page, limit_by_key
 from phoneprov_core.kernel.ports import Clock, ReadAndWrite
 from phoneprov_core.kernel.values import timestamp
-from phoneprov_core.switching.deployments.model import Deployment, PhoneInactive
+from phoneprov_core.switching.deployments.model import Deployment
 from phoneprov_core.switching.deployments.order import DeploymentRequest, require_fitting
 from phoneprov_core.switching.deployments.ports import ReplacementChain
 from phoneprov_core.switching.deployments.records import Records
 from phoneprov_core.switching.deployments.rollback import order_again
+from phoneprov_core.switching.errors import PhoneInactive
 
 PIECE = 500
 """Number of phones read at a time."""

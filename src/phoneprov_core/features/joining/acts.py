@@ -39,9 +39,9 @@ from phoneprov_core.kernel.ports import NewId, ReadAndWrite
 from phoneprov_core.people.directory.use_cases import CompanyDirectory
 from phoneprov_core.people.users.use_cases import Users
 from phoneprov_core.people.vendor_users import VendorUsers
+from phoneprov_core.switching.deployments.deploy import SwitchProfile
 from phoneprov_core.switching.deployments.model import RESTARTED, Deployment, Outcome
-from phoneprov_core.switching.deployments.order import current_of
-from phoneprov_core.switching.deployments.use_cases import SwitchProfile
+from phoneprov_core.switching.deployments.ports import current_of
 
 T = TypeVar("T")
 

@@ -40,7 +40,7 @@ from phoneprov_core.kernel.ports import selected
 from phoneprov_core.kernel.values import caseless
 from phoneprov_core.people.directory.model import CompanyContactPatch, ContactSearch
 from phoneprov_core.people.users.model import User, UserPatch
-from phoneprov_core.switching.deployments.order import current_of, deployed_text
+from phoneprov_core.switching.deployments.ports import current_of, deployed_text
 
 _MOST = 1000
 _MOST_CONTACTS = 50

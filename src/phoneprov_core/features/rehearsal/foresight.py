@@ -26,14 +26,9 @@ from phoneprov_core.kernel.actor import Actor, require_superadmin
 from phoneprov_core.kernel.errors import PhoneprovError, Refused
 from phoneprov_core.kernel.ports import Clock, ReadAndWrite
 from phoneprov_core.kernel.values import timestamp
-from phoneprov_core.switching.deployments.model import (
-    Confirmation,
-    Deployment,
-    Outcome,
-    StepName,
-)
+from phoneprov_core.switching.deployments.model import Confirmation, Deployment, Outcome, StepName
 from phoneprov_core.switching.deployments.observation import DeviceInformation
-from phoneprov_core.switching.devices.ports import OUTCOME_UNKNOWN, REPLY_LOST, SWITCHED_OFF
+from phoneprov_core.switching.errors import OUTCOME_UNKNOWN, REPLY_LOST, SWITCHED_OFF
 
 MOST_REMEMBERED = 5
 """Number of the last deployments of a phone from which its durations are taken."""

@@ -20,7 +20,6 @@ from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.kernel.ports import Clock, ReadAndWrite, Store
 from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.people.audit import AuditStore, WantedEntries
-from phoneprov_core.switching.deployments.model import TemplateFails
 from phoneprov_core.switching.devices.names import (
     DEFAULT_FILENAME_TEMPLATE,
     LARGEST,
@@ -28,6 +27,7 @@ from phoneprov_core.switching.devices.names import (
     listed_files,
     plain_name,
 )
+from phoneprov_core.switching.errors import TemplateFails
 
 _NAMED = 5
 """Maximum number of files that a sentence names."""

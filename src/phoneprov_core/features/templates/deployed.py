@@ -30,11 +30,17 @@ from phoneprov_core.kernel.ports import ReadAndWrite, Store
 from phoneprov_core.kernel.values import known_id
 from phoneprov_core.people.access import visible
 from phoneprov_core.people.users.model import User
-from phoneprov_core.switching.deployments.model import Deployment, RightsChanged, TemplateFails
-from phoneprov_core.switching.deployments.order import DeploymentRequest, rollback_target
-from phoneprov_core.switching.deployments.ports import DeploymentsTransaction
+from phoneprov_core.switching.deployments.model import Deployment
+from phoneprov_core.switching.deployments.order import DeploymentRequest
+from phoneprov_core.switching.deployments.ports import (
+    DeploymentsTransaction,
+    TemplateSource,
+    UsedLine,
+    rollback_target,
+    secrets_of,
+)
 from phoneprov_core.switching.deployments.records import Participant
-from phoneprov_core.switching.deployments.texts import TemplateSource, UsedLine, secrets_of
+from phoneprov_core.switching.errors import RightsChanged, TemplateFails
 
 
 class RenderRequest(SwitchRequest, frozen=True, kw_only=True):

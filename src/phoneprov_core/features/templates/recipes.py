@@ -30,8 +30,8 @@ from phoneprov_core.kernel.fields import SECRET
 from phoneprov_core.kernel.ports import Store
 from phoneprov_core.kernel.secrets import names_secret
 from phoneprov_core.people.users.model import User
-from phoneprov_core.switching.deployments.model import NoTemplateFits, TemplateFails
-from phoneprov_core.switching.deployments.texts import Rendered, RequestPart
+from phoneprov_core.switching.deployments.ports import Rendered, RequestPart
+from phoneprov_core.switching.errors import NoTemplateFits, TemplateFails
 
 
 class _Variant(Protocol):

@@ -28,7 +28,7 @@ from phoneprov_core.kernel.fields import SECRET, Redacted
 from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.ports import Clock, NewId, ReadAndWrite, Rows, Store
 from phoneprov_core.kernel.values import known_id, timestamp
-from phoneprov_core.switching.deployments.texts import Rendered
+from phoneprov_core.switching.deployments.ports import Rendered
 
 
 class TemplateValues(Redacted, frozen=True):

@@ -1,7 +1,7 @@
 """Phones of the inventory."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal, get_args
 
 from msgspec import UNSET, Struct, UnsetType
@@ -142,6 +142,18 @@ def speaks_sip(software_type: str | None) -> bool:
 def is_multiplatform(software_type: str | None) -> bool:
     """Whether this is Cisco's multiplatform (third-party call control) firmware."""
     return family_of(software_type) in {"MPP", "3PCC"}
+
+
+def misfit(phone: Phone, models: Sequence[str], software_type: str | None) -> str | None:
+    """Why a configuration for these models and this firmware does not fit the phone, or None.
+    Missing data fit."""
+    if models and phone.model and bare_model(phone.model) not in map(bare_model, models):
+        return f"it is for {', '.join(models)}, not for {phone.model}"
+    if software_type:
+        family = family_of(phone.software_type)
+        if family and family != software_type:
+            return f"it is for {software_type} phones, not for {phone.software_type}"
+    return None
 
 
 def software_type_of(phone: Phone, profile: str | None) -> str | None:

@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape, quoteattr
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from phoneprov_core.inventory.phones.model import Family, Phone, bare_model, family_of
+from phoneprov_core.inventory.phones.model import Family
 from phoneprov_core.kernel import values
 from phoneprov_core.kernel.commands import Command, QueryCommand, record_of, wrong
 from phoneprov_core.kernel.errors import Conflict, Forbidden, InUse, Problem
@@ -118,18 +118,6 @@ class ProfileRecord(Struct, frozen=True):
     software_type: Family | None
     created_at: CreatedAt
     updated_at: UpdatedAt
-
-    def objection_to(self, phone: Phone) -> str | None:
-        """Why this profile is not compatible with a phone, or None. Missing data are compatible."""
-        if self.compatible_models and phone.model:
-            models = {bare_model(model) for model in self.compatible_models}
-            if bare_model(phone.model) not in models:
-                return f"it is for {', '.join(self.compatible_models)}, not for {phone.model}"
-        if self.software_type:
-            family = family_of(phone.software_type)
-            if family and family != self.software_type:
-                return f"it is for {self.software_type} phones, not for {phone.software_type}"
-        return None
 
 
 class Profile(Redacted, frozen=True):

@@ -8,50 +8,39 @@ from functools import partial
 from msgspec.structs import replace
 
 from phoneprov_core.inventory.phones.model import Phone, software_type_of
+from phoneprov_core.inventory.profiles.model import Switched, SwitchRequest
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import PhoneprovError, Unavailable, retrieved
+from phoneprov_core.kernel.ports import ReadAndWrite
 from phoneprov_core.switching.deployments.confirm import Confirm
 from phoneprov_core.switching.deployments.model import (
     RESTARTED,
     Deployment,
-    LeaseLost,
     Outcome,
     StepName,
+    shown_to,
 )
 from phoneprov_core.switching.deployments.observation import Watching
-from phoneprov_core.switching.deployments.order import DeploymentRequest, Texts, require_fitting
-from phoneprov_core.switching.deployments.ports import DeploymentsTransaction, RunToEnd
-from phoneprov_core.switching.deployments.records import (
-    Begun,
-    Records,
-    is_lost,
-    not_recorded,
+from phoneprov_core.switching.deployments.order import (
+    DeploymentRequest,
+    Texts,
+    order_of,
+    require_fitting,
 )
+from phoneprov_core.switching.deployments.ports import DeploymentsTransaction, RunToEnd
+from phoneprov_core.switching.deployments.records import Records, is_lost, not_recorded
 from phoneprov_core.switching.deployments.steps import (
     MOST_TRIES,
+    Begun,
     Progress,
     RestartGate,
     StepRecorder,
     no_progress,
+    upload,
 )
 from phoneprov_core.switching.devices.names import DEFAULT_FILENAME_TEMPLATE, config_filename
-from phoneprov_core.switching.devices.ports import (
-    NO_UPLOAD,
-    OUTCOME_UNKNOWN,
-    AddressNotConfirmed,
-    ConfigUploader,
-    ForgetsCalls,
-    NoAddress,
-    PhoneDriver,
-    ReadsFiles,
-    Upload,
-    Uploaded,
-)
-
-FINDING_SECONDS = 3.0
-"""Deadline for reading the file that an interrupted deployment may have put in place."""
-
-FOUND_IN_PLACE = "an interrupted deployment had put this file in place"
+from phoneprov_core.switching.devices.ports import ConfigUploader, ForgetsCalls, PhoneDriver
+from phoneprov_core.switching.errors import OUTCOME_UNKNOWN, LeaseLost
 
 CLOSING_SECONDS = 4.0
 """How long the caller waits until the end is stored; it is tried again after that."""
@@ -128,7 +117,7 @@ class Deploy:
             await recorder.attempt(StepName.CLEAR_SESSION, work)
 
         try:
-            uploaded = await recorder.step(StepName.UPLOAD, self._upload(begun))
+            uploaded = await recorder.step(StepName.UPLOAD, upload(self.uploader, begun))
             record = replace(
                 record, outcome=Outcome.DEPLOYED, place=uploaded.place, steps=tuple(recorder.steps)
             )
@@ -197,45 +186,6 @@ class Deploy:
         except Unavailable:
             raise not_recorded(record, closing) from None
 
-    async def _upload(self, begun: Begun) -> Uploaded:
-        phone, record = begun.request.phone, begun.record
-        content = begun.request.cnf_xml.encode()
-        if begun.may_be_placed and (found := await self._found(begun, content)) is not None:
-            return found
-        upload = Upload(
-            phone.login_ip,
-            record.filename,
-            content,
-            record.uuid,
-            begun.replaces,
-            begun.holding.look,
-            begun.request.more_follow,
-        )
-        try:
-            return await self.uploader.upload(upload)
-        except NoAddress:
-            if phone.phone_ip == phone.login_ip:
-                raise
-            raise AddressNotConfirmed(NO_UPLOAD) from None
-
-    async def _found(self, begun: Begun, content: bytes) -> Uploaded | None:
-        """The file as an interrupted deployment put it in place; None if it has other content, or
-        cannot be read."""
-        phone, record = begun.request.phone, begun.record
-        if not isinstance(self.uploader, ReadsFiles):
-            return None
-        try:
-            async with self.uploader.opened(phone.login_ip, FINDING_SECONDS) as files:
-                if await files.read(record.filename, len(content) + 1) != content:
-                    return None
-                place = files.place(record.filename)
-        except PhoneprovError:
-            return None
-        await begun.holding.look()
-        assert record.content is not None
-        size, sha256 = record.content.size, record.content.sha256
-        return Uploaded(place, size, sha256, (FOUND_IN_PLACE,))
-
     async def _clear_session(self, begun: Begun, record: Deployment) -> None:
         """Record the file's place, and answer a phone that waits. Then have the phone leave its
         services, and forget its calls if it changes hands."""
@@ -247,3 +197,24 @@ class Deploy:
         await self.driver.leave_services(request.phone)
         if request.forgets_calls and isinstance(self.driver, ForgetsCalls):
             await self.driver.forget_calls(request.phone)
+
+
+@dataclass(frozen=True)
+class SwitchProfile:
+    """Deploy the newest revision of a profile, clear the phone's service session, restart."""
+
+    database: ReadAndWrite[DeploymentsTransaction]
+    deploy: Deploy
+
+    async def __call__(self, actor: Actor, request: SwitchRequest) -> Switched:
+        """The short result of the switch. Raises like ``deployment``."""
+        made = await self.deployment(actor, request)
+        return Switched(made.profile_name, made.mac, made.restart or RESTARTED)
+
+    async def deployment(
+        self, actor: Actor, request: SwitchRequest, progress: Progress = no_progress
+    ) -> Deployment:
+        """The record of the switch, after the restart command. Raises ``NotFound`` if the phone
+        does not exist or the caller may not see the profile, and the errors of ``Deploy``."""
+        order = await order_of(self.database, actor, request)
+        return shown_to(actor, await self.deploy(actor, order, progress))

@@ -1,6 +1,5 @@
 """The record of a deployment, its steps and outcomes, and the errors of a switch."""
 
-from collections.abc import Awaitable
 from datetime import datetime, timedelta
 from enum import Enum
 from typing import Annotated, Literal, Self
@@ -8,16 +7,9 @@ from typing import Annotated, Literal, Self
 from msgspec import Struct
 from msgspec.structs import replace
 
-from phoneprov_core.inventory.phones.use_cases import PhoneBusy
 from phoneprov_core.inventory.profiles.model import RevisionNumber, Sha256, TemplateRevision
+from phoneprov_core.kernel.actor import SUPERADMIN, Actor
 from phoneprov_core.kernel.commands import QueryCommand
-from phoneprov_core.kernel.errors import (
-    Conflict,
-    Refused,
-    TimedOut,
-    TooManyAttempts,
-    Unavailable,
-)
 from phoneprov_core.kernel.fields import (
     CreatedAt,
     DurationMs,
@@ -32,18 +24,7 @@ from phoneprov_core.kernel.fields import (
 )
 from phoneprov_core.kernel.paging import Before
 from phoneprov_core.kernel.values import Timestamp, timestamp
-from phoneprov_core.switching.devices.ports import (
-    NOT_RECORDED,
-    OUTCOME_UNKNOWN,
-    REPLY_LOST,
-    AddressNotAllowed,
-    AddressNotConfirmed,
-    Content,
-    NoAddress,
-    NoRestart,
-    RefusedMidway,
-    TimedOutMidway,
-)
+from phoneprov_core.switching.devices.ports import Content
 
 GRACE_SECONDS = 10
 """Seconds by which a watch that ended in time has recorded its result."""
@@ -324,141 +305,17 @@ class DeploymentFilter(QueryCommand, frozen=True, kw_only=True):
     before: Before | None = None
 
 
-class PhoneInactive(Conflict):
-    """The phone is not active."""
-
-    code = "phone_inactive"
-    usual = "This phone is not active."
-
-
-class ProfileDoesNotFit(Conflict):
-    """The profile is for other models or another firmware."""
-
-    code = "profile_does_not_fit"
-    usual = "The profile does not fit this phone: it is for SIP phones, not for SCCP."
+def may_read(actor: Actor, deployment: Deployment) -> bool:
+    """Whether the caller may read what was deployed: level 0 may, and the owner of a profile with a
+    text of its own. A template holds secrets of the office, and passwords of lines are rendered
+    into it."""
+    is_own = deployment.template_uuid is None and actor.user_uuid == deployment.owner_uuid
+    return is_own or actor.holds(SUPERADMIN)
 
 
-class ProfileNotAllowed(Conflict):
-    """Level 0 did not make the profile, and the template is not shared or the phone was adopted
-    with a PIN."""
-
-    code = "profile_not_allowed"
-    usual = (
-        "The template office is not shared, and level 0 did not make this profile. Ask an "
-        "administrator to save it."
-    )
-
-
-class NoTemplateFits(Conflict):
-    """No variant of the template is for this phone."""
-
-    code = "no_template_fits"
-    usual = "The template office has no variant for this phone (7945, SCCP)."
-
-
-class TemplateFails(Conflict):
-    """The template cannot be rendered for this phone and user."""
-
-    line, column = 1, 1
-    """The position in the template, as far as it is known."""
-    code = "template_fails"
-    usual = (
-        "The template office (7945), revision 3, fails on line 12, column 5: "
-        "values.vlan is not given."
-    )
-
-
-class RightsChanged(Conflict):
-    """An earlier configuration has a number that its user no longer has, or its user is no longer
-    active."""
-
-    code = "rights_changed"
-    usual = (
-        "This configuration was made with the number 1001, which its user no longer has, or has "
-        "with another password. With force, level 0 deploys it all the same."
-    )
-
-
-class TooManySwitches(TooManyAttempts):
-    """The phone was switched, or the caller switched phones, too often."""
-
-    code = "too_many_switches"
-    usual = "This phone was switched too often; try again in 120 seconds."
-
-
-class LeaseLost(TimedOut):
-    """The service stood still in the middle of the switch for longer than its lease of the phone:
-    another switch may have followed."""
-
-    code = OUTCOME_UNKNOWN
-    usual = (
-        "The switch was interrupted: the service stood still for too long. Another switch of this "
-        "phone may have followed, and it is not known which configuration the phone has."
-    )
-
-
-class NotRecorded(Unavailable):
-    """The configuration is in place, and the record of it is not stored yet: the database is
-    unavailable. The service tries to store it again."""
-
-    code = NOT_RECORDED
-    usual = (
-        "The configuration is in place, and the phone accepted the restart. The record of this "
-        "could not be stored, because the database is not available."
-    )
-
-    def __init__(self, message: str = "", closing: Awaitable[Deployment] | None = None) -> None:
-        super().__init__(message)
-        self.closing = closing
-        """The further tries: the record once it is stored. Raises ``Unavailable``."""
-
-
-class PhoneInCall(Conflict):
-    """The phone is in a call, which a restart would end."""
-
-    code = "phone_in_call"
-    usual = "The phone is in a call, which a restart would end; try again when it is over."
-
-
-class RestartUnknown(TimedOut):
-    """The restart was sent, and it is not known whether the phone carries it out."""
-
-    code = REPLY_LOST
-    usual = "The phone did not confirm the command; it may still carry it out."
-
-
-OF_A_RESTART = (
-    PhoneInactive,
-    PhoneInCall,
-    PhoneBusy,
-    NoRestart,
-    NoAddress,
-    AddressNotConfirmed,
-    AddressNotAllowed,
-    TooManySwitches,
-    Refused,
-    TimedOut,
-    RestartUnknown,
-    LeaseLost,
-)
-"""What a restart without a switch raises beside ``NotFound``, ``Forbidden`` and ``Unavailable``."""
-
-OF_A_SWITCH = (
-    PhoneInactive,
-    ProfileDoesNotFit,
-    ProfileNotAllowed,
-    NoTemplateFits,
-    TemplateFails,
-    PhoneBusy,
-    NoAddress,
-    AddressNotConfirmed,
-    AddressNotAllowed,
-    TooManySwitches,
-    Refused,
-    RefusedMidway,
-    TimedOut,
-    TimedOutMidway,
-    LeaseLost,
-    NotRecorded,
-)
-"""What a switch raises beside ``NotFound`` and ``Unavailable``."""
+def shown_to(actor: Actor, deployment: Deployment) -> Deployment:
+    """The deployment without hash and size if the caller may not read what was deployed: a masked
+    text and its hash are enough to try short secrets offline."""
+    if may_read(actor, deployment):
+        return deployment
+    return replace(deployment, sha256=None, size=None)

@@ -17,7 +17,7 @@ from phoneprov_core.kernel.fields import SECRET, DurationMs, Redacted, schema
 from phoneprov_core.kernel.ports import Pause
 from phoneprov_core.kernel.values import known_mac
 from phoneprov_core.switching.deployments.model import Deployment
-from phoneprov_core.switching.deployments.texts import Rendered, secrets_of
+from phoneprov_core.switching.deployments.ports import Rendered, secrets_of
 from phoneprov_core.switching.devices.names import mac_of_device, stated_load, states_load
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Protocol, Self, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from phoneprov_core.inventory.phones.model import Phone
+from phoneprov_core.inventory.phones.model import Phone, misfit
 from phoneprov_core.inventory.profiles.model import Content, ProfileRecord, Revision, SwitchRequest
 from phoneprov_core.inventory.profiles.use_cases import TemplatesOfProfiles
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor, Event, Value, may_act_for, may_see_people
@@ -18,19 +18,19 @@ from phoneprov_core.kernel.fields import SECRET, Redacted
 from phoneprov_core.kernel.ports import Rate, RateStore, ReadAndWrite
 from phoneprov_core.kernel.values import known_id
 from phoneprov_core.people.access import require_at, visible
-from phoneprov_core.switching.deployments.model import (
-    Action,
-    Confirmation,
-    Deployment,
-    Outcome,
+from phoneprov_core.switching.deployments.model import Action, Confirmation, Deployment, Outcome
+from phoneprov_core.switching.deployments.ports import (
+    DeploymentsTransaction,
+    RequestPart,
+    TemplateSource,
+)
+from phoneprov_core.switching.devices.names import load_in
+from phoneprov_core.switching.errors import (
     PhoneInactive,
     ProfileDoesNotFit,
     ProfileNotAllowed,
     TooManySwitches,
 )
-from phoneprov_core.switching.deployments.ports import DeploymentStore, DeploymentsTransaction
-from phoneprov_core.switching.deployments.texts import Rendered, RequestPart, TemplateSource
-from phoneprov_core.switching.devices.names import load_in
 
 SWITCHES_PER_PHONE = 30
 PHONES_PER_CALLER = 60
@@ -205,15 +205,6 @@ async def require_allowed(templates: TemplatesOfProfiles, content: Content, phon
         )
 
 
-async def deployed_text(tx: DeploymentsTransaction, deployment: Deployment) -> Rendered | None:
-    """The exact text that a deployment put onto its phone; None if it is no longer stored."""
-    if deployment.template_uuid is not None:
-        return await tx.renderings.of(deployment)
-    revision = await tx.revisions.find(deployment.profile_uuid, deployment.revision)
-    content = await tx.revisions.content(revision.uuid) if revision else None
-    return None if content is None else Rendered(content.text)
-
-
 async def order_of(
     database: ReadAndWrite[DeploymentsTransaction], actor: Actor, request: SwitchRequest
 ) -> DeploymentRequest:
@@ -252,35 +243,11 @@ def by_right(actor: Actor, profile: ProfileRecord, phone: Phone) -> bool:
     return True
 
 
-async def current_of(deployments: DeploymentStore, phone: Phone) -> Deployment | None:
-    """The current deployment of this phone. None if it is that of an earlier phone of this MAC,
-    which was deleted: it may have stood at another address, with another user."""
-    current = await deployments.current(phone.mac)
-    return current if current and is_of(phone, current) else None
-
-
-def is_of(phone: Phone, deployment: Deployment) -> bool:
-    """Whether a deployment of this MAC is one of this phone."""
-    return deployment.created_at >= phone.created_at
-
-
-async def rollback_target(deployments: DeploymentStore, mac: str) -> Deployment | None:
-    """The last deployment before the current one with certainly another configuration, or None."""
-    current = await deployments.current(mac)
-    if current is None:
-        return None
-    earlier = await deployments.previous(current)
-    while earlier is not None and earlier.outcome is Outcome.UNKNOWN:
-        since = replace(current, number=earlier.number)
-        earlier = await deployments.previous(since)
-    return earlier
-
-
 def require_fitting(profile: ProfileRecord, phone: Phone) -> None:
     """Raises ``Conflict`` if the phone is not active or not compatible with the profile."""
     if not phone.is_active:
         raise PhoneInactive
-    objection = profile.objection_to(phone)
+    objection = misfit(phone, profile.compatible_models, profile.software_type)
     if objection:
         raise ProfileDoesNotFit(f"The profile does not fit this phone: {objection}.")
 

@@ -1,17 +1,83 @@
-"""Ports of deployments: stores, background tasks, journal."""
+"""Ports of deployments: stores, background tasks, journal; and the text of a deployment, with the
+places of secrets and lines in it."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Protocol, TypeVar
+from typing import Annotated, Protocol, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.inventory.phones.use_cases import SignsOfLife
 from phoneprov_core.inventory.profiles.use_cases import ProfilesTransaction, TemplatesOfProfiles
 from phoneprov_core.kernel.actor import UseCaseTrail
+from phoneprov_core.kernel.fields import SECRET, Redacted
 from phoneprov_core.kernel.ports import NewestRows, RateStore, Store
 from phoneprov_core.people.permissions import Right
 from phoneprov_core.people.users.model import User
-from phoneprov_core.switching.deployments.model import Deployment, DeploymentFilter
-from phoneprov_core.switching.deployments.texts import RenderingStore, RequestPart
+from phoneprov_core.switching.deployments.model import Deployment, DeploymentFilter, Outcome
+
+
+class ValuePlace(Struct, frozen=True, array_like=True):
+    """A place of a rendered text that comes from a given name: byte offsets, the name
+    (``lines.number``), and whether it is secret."""
+
+    start: int
+    end: int
+    name: str
+    secret: bool
+
+
+class UsedLine(Redacted, frozen=True, array_like=True):
+    """A line that a text was rendered with: its number, and its password if that was read."""
+
+    number: str
+    password: Annotated[str | None, SECRET]
+
+
+class Rendered(Redacted, frozen=True):
+    """A rendered text, and where given names are in it, in order. Texts of the template itself have
+    no mark. ``lines`` are the elements of ``lines`` whose number, name or password was read, also
+    in a condition, in their order."""
+
+    text: Annotated[str, SECRET]
+    marks: tuple[ValuePlace, ...] = ()
+    lines: tuple[UsedLine, ...] = ()
+
+
+class TemplateSource(Redacted, frozen=True):
+    """What a text was rendered from, and where given names are in it."""
+
+    template_uuid: str
+    template_revision: int
+    template_name: str
+    rendered: Rendered
+
+
+class RequestPart(Redacted, frozen=True):
+    """The base of what only one participant of a deployment understands of its request."""
+
+
+def secrets_of(rendered: Rendered | None) -> tuple[tuple[int, int], ...]:
+    """The places of the secrets of a rendered text, as byte offsets."""
+    marks = () if rendered is None else rendered.marks
+    return tuple((mark.start, mark.end) for mark in marks if mark.secret)
+
+
+class RenderingStore(Protocol):
+    """The texts that were rendered for deployments, encrypted, deleted with their profiles."""
+
+    async def keep(
+        self, deployment: Deployment, rendered: Rendered, needed: Sequence[Deployment]
+    ) -> None:
+        """Keep the text of a deployment, and with it the numbers of its lines; a text that its
+        phone had from the same profile is stored once. Of the texts of the phone the 10 that were
+        kept last are left, and those of the deployments that are ``needed``. Raises ``NotFound`` if
+        the profile does not exist."""
+
+    async def of(self, deployment: Deployment) -> Rendered | None:
+        """The text of a deployment, or None if it is no longer stored."""
+
 
 T = TypeVar("T")
 
@@ -161,3 +227,36 @@ Background = Callable[[Awaitable[None]], None]
 
 Journal = Callable[[Deployment], None]
 """Port: called with each deployment when it has ended, and again when its confirmation is known."""
+
+
+async def deployed_text(tx: DeploymentsTransaction, deployment: Deployment) -> Rendered | None:
+    """The exact text that a deployment put onto its phone; None if it is no longer stored."""
+    if deployment.template_uuid is not None:
+        return await tx.renderings.of(deployment)
+    revision = await tx.revisions.find(deployment.profile_uuid, deployment.revision)
+    content = await tx.revisions.content(revision.uuid) if revision else None
+    return None if content is None else Rendered(content.text)
+
+
+async def current_of(deployments: DeploymentStore, phone: Phone) -> Deployment | None:
+    """The current deployment of this phone. None if it is that of an earlier phone of this MAC,
+    which was deleted: it may have stood at another address, with another user."""
+    current = await deployments.current(phone.mac)
+    return current if current and is_of(phone, current) else None
+
+
+def is_of(phone: Phone, deployment: Deployment) -> bool:
+    """Whether a deployment of this MAC is one of this phone."""
+    return deployment.created_at >= phone.created_at
+
+
+async def rollback_target(deployments: DeploymentStore, mac: str) -> Deployment | None:
+    """The last deployment before the current one with certainly another configuration, or None."""
+    current = await deployments.current(mac)
+    if current is None:
+        return None
+    earlier = await deployments.previous(current)
+    while earlier is not None and earlier.outcome is Outcome.UNKNOWN:
+        since = replace(current, number=earlier.number)
+        earlier = await deployments.previous(since)
+    return earlier

@@ -28,7 +28,7 @@ from phoneprov_core.kernel.ports import Clock, ReadAndWrite
 from phoneprov_core.kernel.values import millis, timestamp
 from phoneprov_core.people.access import visible
 from phoneprov_core.switching.deployments.deploy import Deploy
-from phoneprov_core.switching.deployments.model import Deployment, Outcome
+from phoneprov_core.switching.deployments.model import Deployment, Outcome, may_read, shown_to
 from phoneprov_core.switching.deployments.observation import (
     FileState,
     OnServer,
@@ -37,16 +37,16 @@ from phoneprov_core.switching.deployments.observation import (
     label,
     on_server,
 )
-from phoneprov_core.switching.deployments.order import (
-    DeploymentRequest,
+from phoneprov_core.switching.deployments.order import DeploymentRequest, order_of, require_fitting
+from phoneprov_core.switching.deployments.ports import (
+    DeploymentsTransaction,
+    Rendered,
     deployed_text,
-    order_of,
-    require_fitting,
+    secrets_of,
 )
-from phoneprov_core.switching.deployments.ports import DeploymentsTransaction
-from phoneprov_core.switching.deployments.texts import Rendered, secrets_of
-from phoneprov_core.switching.deployments.use_cases import may_read, may_see, sees, shown_to
-from phoneprov_core.switching.devices.ports import NO_UPLOAD, NoAddress, ReadsFiles
+from phoneprov_core.switching.deployments.use_cases import may_see, sees
+from phoneprov_core.switching.devices.ports import ReadsFiles
+from phoneprov_core.switching.errors import NO_UPLOAD, NoAddress
 
 _READABLE = "{} of the configuration; null if the caller may not read what is in it"
 _DELETED = "The profile that is on the phone was deleted."

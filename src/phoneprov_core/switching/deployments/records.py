@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from datetime import timedelta
-from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Generic, TypeVar
 
 from msgspec.structs import replace
 
@@ -20,10 +20,7 @@ from phoneprov_core.switching.deployments.model import (
     Confirmation,
     Deployment,
     DeploymentFilter,
-    LeaseLost,
-    NotRecorded,
     Outcome,
-    PhoneInactive,
     Step,
 )
 from phoneprov_core.switching.deployments.order import (
@@ -35,8 +32,9 @@ from phoneprov_core.switching.deployments.order import (
     new_record,
 )
 from phoneprov_core.switching.deployments.ports import DeploymentsTransaction, Journal
-from phoneprov_core.switching.deployments.steps import Holding, persistently
+from phoneprov_core.switching.deployments.steps import Begun, Holding, persistently
 from phoneprov_core.switching.devices.ports import Content
+from phoneprov_core.switching.errors import LeaseLost, NotRecorded, PhoneInactive
 
 TX_contra = TypeVar("TX_contra", contravariant=True)
 
@@ -90,21 +88,6 @@ STORING_SECONDS = 3.0
 """How long a deployment that runs waits for the database."""
 
 log = logging.getLogger("phoneprov.deployments")
-
-Held: TypeAlias = Holding[DeploymentsTransaction]
-
-
-class Begun(NamedTuple):
-    """A deployment whose lease is held. ``replaces`` is the content that the file on the server
-    has, if no other program changed it; None if it is not known. ``may_be_placed`` is whether the
-    deployment before was interrupted and may have put the same content in place."""
-
-    actor: Actor
-    request: DeploymentRequest
-    record: Deployment
-    holding: Held
-    replaces: Content | None
-    may_be_placed: bool = False
 
 
 @dataclass(frozen=True)

@@ -15,20 +15,23 @@ from phoneprov_core.kernel.fields import Uuid, schema
 from phoneprov_core.kernel.ports import ReadAndWrite
 from phoneprov_core.kernel.values import known_mac
 from phoneprov_core.switching.deployments.deploy import Deploy
-from phoneprov_core.switching.deployments.model import Action, Deployment, RightsChanged
+from phoneprov_core.switching.deployments.model import Action, Deployment, shown_to
 from phoneprov_core.switching.deployments.order import (
     DeploymentRequest,
     by_right,
-    is_of,
     known_profile,
     load_order,
     require_allowed,
+)
+from phoneprov_core.switching.deployments.ports import (
+    DeploymentsTransaction,
+    TemplateSource,
+    is_of,
     rollback_target,
 )
-from phoneprov_core.switching.deployments.ports import DeploymentsTransaction
 from phoneprov_core.switching.deployments.steps import Progress, no_progress
-from phoneprov_core.switching.deployments.texts import TemplateSource
-from phoneprov_core.switching.deployments.use_cases import sees, shown_to
+from phoneprov_core.switching.deployments.use_cases import sees
+from phoneprov_core.switching.errors import RightsChanged
 
 
 class RollbackRequest(Command, frozen=True, kw_only=True):

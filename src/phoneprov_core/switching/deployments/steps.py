@@ -6,21 +6,32 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from errno import errorcode
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut, Unavailable
 from phoneprov_core.kernel.ports import Clock, Pause, ReadAndWrite
 from phoneprov_core.kernel.values import millis
-from phoneprov_core.switching.deployments.model import LeaseLost, Step, StepName
-from phoneprov_core.switching.deployments.ports import LeaseStore
+from phoneprov_core.switching.deployments.model import Deployment, Step, StepName
+from phoneprov_core.switching.deployments.order import DeploymentRequest
+from phoneprov_core.switching.deployments.ports import DeploymentsTransaction, LeaseStore
 from phoneprov_core.switching.devices.ports import (
+    ConfigUploader,
+    Content,
+    LeasedTransaction,
+    ReadsFiles,
+    Upload,
+    Uploaded,
+)
+from phoneprov_core.switching.errors import (
+    NO_UPLOAD,
     OUTCOME_UNKNOWN,
     REPLY_LOST,
-    LeasedTransaction,
+    AddressNotConfirmed,
+    LeaseLost,
+    NoAddress,
     RefusedMidway,
     TimedOutMidway,
-    Uploaded,
 )
 
 LOOK_SECONDS = 2.0
@@ -91,6 +102,22 @@ class Holding(Generic[TX]):
             raise LeaseLost
 
 
+Held: TypeAlias = Holding[DeploymentsTransaction]
+
+
+class Begun(NamedTuple):
+    """A deployment whose lease is held. ``replaces`` is the content that the file on the server
+    has, if no other program changed it; None if it is not known. ``may_be_placed`` is whether the
+    deployment before was interrupted and may have put the same content in place."""
+
+    actor: Actor
+    request: DeploymentRequest
+    record: Deployment
+    holding: Held
+    replaces: Content | None
+    may_be_placed: bool = False
+
+
 @dataclass(eq=False)
 class RestartGate(Generic[TX]):
     """The ``Proceed`` of a restart. ``record`` keeps that the phone may restart, before the first
@@ -112,6 +139,56 @@ class RestartGate(Generic[TX]):
         if not self._is_recorded:
             self.holding.require_time()
         self.is_open = True
+
+
+FINDING_SECONDS = 3.0
+"""Deadline for reading the file that an interrupted deployment may have put in place."""
+
+FOUND_IN_PLACE = "an interrupted deployment had put this file in place"
+
+
+async def upload(uploader: ConfigUploader, begun: Begun) -> Uploaded:
+    """Put the file in place, unless an interrupted deployment did so. Raises like
+    ``ConfigUploader``, and ``AddressNotConfirmed`` in place of ``NoAddress`` for a phone whose
+    recorded address gets no login."""
+    phone, record = begun.request.phone, begun.record
+    content = begun.request.cnf_xml.encode()
+    if begun.may_be_placed and (found := await _found(uploader, begun, content)) is not None:
+        return found
+    order = Upload(
+        phone.login_ip,
+        record.filename,
+        content,
+        record.uuid,
+        begun.replaces,
+        begun.holding.look,
+        begun.request.more_follow,
+    )
+    try:
+        return await uploader.upload(order)
+    except NoAddress:
+        if phone.phone_ip == phone.login_ip:
+            raise
+        raise AddressNotConfirmed(NO_UPLOAD) from None
+
+
+async def _found(uploader: ConfigUploader, begun: Begun, content: bytes) -> Uploaded | None:
+    """The file as an interrupted deployment put it in place; None if it has other content, or
+    cannot be read."""
+    phone, record = begun.request.phone, begun.record
+    if not isinstance(uploader, ReadsFiles):
+        return None
+    try:
+        async with uploader.opened(phone.login_ip, FINDING_SECONDS) as files:
+            if await files.read(record.filename, len(content) + 1) != content:
+                return None
+            place = files.place(record.filename)
+    except PhoneprovError:
+        return None
+    await begun.holding.look()
+    assert record.content is not None
+    size, sha256 = record.content.size, record.content.sha256
+    return Uploaded(place, size, sha256, (FOUND_IN_PLACE,))
 
 
 async def persistently(

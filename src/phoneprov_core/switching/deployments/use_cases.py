@@ -11,9 +11,7 @@ from msgspec.structs import replace
 
 from phoneprov_core.inventory.phones.model import Phone, software_type_of
 from phoneprov_core.inventory.phones.use_cases import PhoneBusy
-from phoneprov_core.inventory.profiles.model import Switched, SwitchRequest
 from phoneprov_core.kernel.actor import (
-    SUPERADMIN,
     Actor,
     Event,
     Value,
@@ -34,45 +32,20 @@ from phoneprov_core.switching.deployments.model import (
     RESTARTED,
     Deployment,
     DeploymentFilter,
-    LeaseLost,
-    PhoneInactive,
-    PhoneInCall,
-    RestartUnknown,
     StepName,
+    shown_to,
 )
-from phoneprov_core.switching.deployments.order import order_of
 from phoneprov_core.switching.deployments.ports import DeploymentsTransaction, RunToEnd
-from phoneprov_core.switching.deployments.records import Held
 from phoneprov_core.switching.deployments.steps import (
+    Held,
     Holding,
-    Progress,
     RestartGate,
     StepRecorder,
     no_progress,
     persistently,
 )
 from phoneprov_core.switching.devices.ports import Calls, is_in_call
-
-
-@dataclass(frozen=True)
-class SwitchProfile:
-    """Deploy the newest revision of a profile, clear the phone's service session, restart."""
-
-    database: ReadAndWrite[DeploymentsTransaction]
-    deploy: Deploy
-
-    async def __call__(self, actor: Actor, request: SwitchRequest) -> Switched:
-        """The short result of the switch. Raises like ``deployment``."""
-        made = await self.deployment(actor, request)
-        return Switched(made.profile_name, made.mac, made.restart or RESTARTED)
-
-    async def deployment(
-        self, actor: Actor, request: SwitchRequest, progress: Progress = no_progress
-    ) -> Deployment:
-        """The record of the switch, after the restart command. Raises ``NotFound`` if the phone
-        does not exist or the caller may not see the profile, and the errors of ``Deploy``."""
-        order = await order_of(self.database, actor, request)
-        return shown_to(actor, await self.deploy(actor, order, progress))
+from phoneprov_core.switching.errors import LeaseLost, PhoneInactive, PhoneInCall, RestartUnknown
 
 
 class Restarted(Struct, frozen=True):
@@ -265,19 +238,3 @@ async def sees(tx: DeploymentsTransaction, actor: Actor, deployment: Deployment)
 def may_see(actor: Actor, deployment: Deployment) -> bool:
     """Whether the caller may see a deployment without a right."""
     return may_act_for(actor, deployment.owner_uuid) or actor.user_uuid == deployment.user_uuid
-
-
-def may_read(actor: Actor, deployment: Deployment) -> bool:
-    """Whether the caller may read what was deployed: level 0 may, and the owner of a profile with a
-    text of its own. A template holds secrets of the office, and passwords of lines are rendered
-    into it."""
-    is_own = deployment.template_uuid is None and actor.user_uuid == deployment.owner_uuid
-    return is_own or actor.holds(SUPERADMIN)
-
-
-def shown_to(actor: Actor, deployment: Deployment) -> Deployment:
-    """The deployment without hash and size if the caller may not read what was deployed: a masked
-    text and its hash are enough to try short secrets offline."""
-    if may_read(actor, deployment):
-        return deployment
-    return replace(deployment, sha256=None, size=None)

@@ -14,19 +14,16 @@ from phoneprov_core.inventory.phones.model import Phone, bare_model, is_multipla
 from phoneprov_core.kernel.errors import Invalid, Refused
 from phoneprov_core.switching.devices.names import device_name
 from phoneprov_core.switching.devices.ports import (
-    REPLY_LOST,
-    AddressNotConfirmed,
     ForgetsCalls,
     KeyPress,
     ManagerAction,
     ManagerInterface,
-    NoAddress,
-    NoRestart,
     PhoneCommands,
     PhoneDriver,
     Proceed,
     always,
 )
+from phoneprov_core.switching.errors import REPLY_LOST, AddressNotConfirmed, NoAddress, NoRestart
 
 CLEAR_CALLS = (KeyPress("Init:CallHistory"),)
 """Clears the lists of missed, received and placed calls."""

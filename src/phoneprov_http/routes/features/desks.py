@@ -9,7 +9,7 @@ from phoneprov_core.features.desks.use_cases import Desks, NotALine
 from phoneprov_core.kernel.commands import record_of
 from phoneprov_core.kernel.fields import schema
 from phoneprov_core.people.vendor_users import GuessLock
-from phoneprov_core.switching.deployments.model import OF_A_SWITCH, ProfileDoesNotFit
+from phoneprov_core.switching.errors import OF_A_SWITCH, ProfileDoesNotFit
 from phoneprov_http.envelope import Envelope, Listed, listed, record
 from phoneprov_http.routes.handlers import ApiRequest, Body, Mac, Routes, people
 

@@ -24,14 +24,14 @@ from phoneprov_core.inventory.profiles.reading import (
 )
 from phoneprov_core.inventory.profiles.use_cases import Profiles
 from phoneprov_core.kernel.errors import Forbidden, NotFound
-from phoneprov_core.switching.deployments.model import (
+from phoneprov_core.switching.deployments.deploy import SwitchProfile
+from phoneprov_core.switching.deployments.preview import Preview, PreviewSwitch
+from phoneprov_core.switching.errors import (
     OF_A_SWITCH,
     ProfileNotAllowed,
     TemplateFails,
     TooManySwitches,
 )
-from phoneprov_core.switching.deployments.preview import Preview, PreviewSwitch
-from phoneprov_core.switching.deployments.use_cases import SwitchProfile
 from phoneprov_http.bodies import RULES
 from phoneprov_http.envelope import Bare, BareList, bare_list
 from phoneprov_http.routes.handlers import READS, ApiRequest, Body, Query, Routes, UserUuid, Uuid

@@ -15,8 +15,8 @@ from phoneprov_core.features.batches.work import PhoneWork
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.kernel.errors import Unavailable
 from phoneprov_core.kernel.values import timestamp
-from phoneprov_core.switching.deployments.deploy import FOUND_IN_PLACE
 from phoneprov_core.switching.deployments.model import RESTART_BEGUN, Confirmation, Outcome
+from phoneprov_core.switching.deployments.steps import FOUND_IN_PLACE
 from support.floor import Floor
 from support.phone_records import a_deployment
 from support.records import a_mac

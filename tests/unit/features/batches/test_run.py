@@ -16,7 +16,7 @@ from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.people.audit import WantedEntries
 from phoneprov_core.switching.deployments.model import Outcome
 from phoneprov_core.switching.devices.commands import RestartBy
-from phoneprov_core.switching.devices.ports import OUTCOME_UNKNOWN, REPLY_LOST, SWITCHED_OFF
+from phoneprov_core.switching.errors import OUTCOME_UNKNOWN, REPLY_LOST, SWITCHED_OFF
 from support.floor import Floor
 from support.office import Settings
 from support.records import a_mac

@@ -13,9 +13,10 @@ from phoneprov_core.features.desks.records import DeskRecord, DeskUse
 from phoneprov_core.inventory.profiles.model import Profile, ProfilePatch
 from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.people.users.model import UserPatch
-from phoneprov_core.switching.deployments.model import Action, RightsChanged
+from phoneprov_core.switching.deployments.model import Action
 from phoneprov_core.switching.deployments.order import newest_request
 from phoneprov_core.switching.deployments.rollback import RollbackRequest
+from phoneprov_core.switching.errors import RightsChanged
 from support.floor import Floor
 from support.records import a_mac
 from support.store_tests import existing

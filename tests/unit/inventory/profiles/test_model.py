@@ -4,11 +4,8 @@ from typing import Any
 
 import pytest
 
-from phoneprov_core.inventory.profiles.model import (
-    CreateProfile,
-    ProfilePatch,
-    SwitchRequest,
-)
+from phoneprov_core.inventory.phones.model import misfit
+from phoneprov_core.inventory.profiles.model import CreateProfile, ProfilePatch, SwitchRequest
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Invalid
 from support.phone_records import a_phone, a_profile
@@ -47,7 +44,8 @@ def test_matching_model_and_software_are_accepted(
     models: tuple[str, ...], model: str | None, software: str | None, software_type: str | None
 ) -> None:
     profile = a_profile(1, OWNER, compatible_models=models, software_type=software)
-    assert profile.objection_to(a_phone(1, model=model, software_type=software_type)) is None
+    phone = a_phone(1, model=model, software_type=software_type)
+    assert misfit(phone, profile.compatible_models, profile.software_type) is None
 
 
 @pytest.mark.parametrize(
@@ -66,7 +64,8 @@ def test_mismatching_model_or_software_is_named(
     wanted: dict[str, Any], recorded: dict[str, Any]
 ) -> None:
     phone = a_phone(1, **({"model": None} | recorded))
-    problem = a_profile(1, OWNER, **({"compatible_models": ()} | wanted)).objection_to(phone)
+    profile = a_profile(1, OWNER, **({"compatible_models": ()} | wanted))
+    problem = misfit(phone, profile.compatible_models, profile.software_type)
 
     assert problem is not None
     (expected,), (found,) = wanted.values(), recorded.values()

@@ -9,9 +9,9 @@ import pytest
 from phoneprov_core.inventory.profiles.model import ProfilePatch
 from phoneprov_core.kernel.errors import PhoneprovError, Refused
 from phoneprov_core.switching.deployments.confirm import Confirm
+from phoneprov_core.switching.deployments.deploy import SwitchProfile
 from phoneprov_core.switching.deployments.model import Confirmation, Deployment
 from phoneprov_core.switching.deployments.observation import Arrival, DeviceInformation
-from phoneprov_core.switching.deployments.use_cases import SwitchProfile
 from support.office import Settings
 from support.switching import MAC, Desk
 

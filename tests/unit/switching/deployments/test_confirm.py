@@ -14,17 +14,16 @@ from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
 from phoneprov_core.kernel.errors import Refused, TimedOut, Unavailable
 from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.switching.deployments.confirm import CONFIRM_SECONDS
+from phoneprov_core.switching.deployments.deploy import SwitchProfile
 from phoneprov_core.switching.deployments.model import (
     Confirmation,
     Deployment,
-    NotRecorded,
     Outcome,
     Step,
     StepName,
 )
-from phoneprov_core.switching.deployments.use_cases import SwitchProfile
 from phoneprov_core.switching.devices.commands import RestartBy
-from phoneprov_core.switching.devices.ports import REPLY_LOST
+from phoneprov_core.switching.errors import REPLY_LOST, NotRecorded
 from phoneprov_http.main.commands.terminal import how_it_went, is_seen_through, lines_of
 from support.office import Settings
 from support.phone_records import a_deployment

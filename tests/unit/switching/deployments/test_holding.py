@@ -14,11 +14,9 @@ from phoneprov_core.switching.deployments.model import (
     Action,
     Confirmation,
     Deployment,
-    LeaseLost,
-    NotRecorded,
     Outcome,
 )
-from phoneprov_core.switching.devices.ports import OUTCOME_UNKNOWN
+from phoneprov_core.switching.errors import OUTCOME_UNKNOWN, LeaseLost, NotRecorded
 from support.office import Settings
 from support.switching import MAC, Desk
 

@@ -8,9 +8,8 @@ from phoneprov_core.kernel.errors import Conflict
 from phoneprov_core.switching.deployments.deploy import Deploy
 from phoneprov_core.switching.deployments.model import Deployment, Outcome
 from phoneprov_core.switching.deployments.order import DeploymentRequest, order_of
-from phoneprov_core.switching.deployments.ports import DeploymentsTransaction
+from phoneprov_core.switching.deployments.ports import DeploymentsTransaction, RequestPart
 from phoneprov_core.switching.deployments.records import Participant
-from phoneprov_core.switching.deployments.texts import RequestPart
 from support.switching import MAC, Desk
 
 TX = DeploymentsTransaction

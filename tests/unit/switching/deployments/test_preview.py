@@ -3,17 +3,13 @@
 import pytest
 
 from phoneprov_core.inventory.configuration.findings import Severity
-from phoneprov_core.inventory.profiles.model import (
-    PreviewRequest,
-    Profile,
-    SwitchRequest,
-)
+from phoneprov_core.inventory.profiles.model import PreviewRequest, Profile, SwitchRequest
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, Invalid, NotFound, TimedOut
 from phoneprov_core.switching.deployments.model import Outcome
 from phoneprov_core.switching.deployments.observation import Reach, ServerFile
 from phoneprov_core.switching.deployments.preview import Preview
-from phoneprov_core.switching.devices.ports import OUTCOME_UNKNOWN, AddressNotConfirmed
+from phoneprov_core.switching.errors import OUTCOME_UNKNOWN, AddressNotConfirmed
 from support.switching import MAC, NOWHERE, XML, Desk
 
 LOGIN = "<device>\n<userPassword>{}</userPassword>\n</device>"

@@ -10,7 +10,7 @@ from phoneprov_core.inventory.profiles.model import Switched
 from phoneprov_core.kernel.errors import Conflict, PhoneprovError, Refused, TimedOut
 from phoneprov_core.kernel.values import PRIVATE_RANGES
 from phoneprov_core.switching.deployments.model import Outcome, StepName
-from phoneprov_core.switching.devices.ports import OUTCOME_UNKNOWN
+from phoneprov_core.switching.errors import OUTCOME_UNKNOWN
 from support.switching import MAC, Desk
 
 # A failed upload

@@ -7,8 +7,9 @@ import pytest
 from phoneprov_core.inventory.profiles.model import Switched
 from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.kernel.values import timestamp
-from phoneprov_core.switching.deployments.model import NotRecorded, Outcome, PhoneInactive
+from phoneprov_core.switching.deployments.model import Outcome
 from phoneprov_core.switching.deployments.order import order_of
+from phoneprov_core.switching.errors import NotRecorded, PhoneInactive
 from support.switching import MAC, Desk
 
 # One switch at a time

@@ -6,8 +6,12 @@ from msgspec.structs import replace
 from phoneprov_core.features.fleet.model import Replacement
 from phoneprov_core.kernel.errors import Invalid, NotFound
 from phoneprov_core.kernel.paging import NEWEST, Listing, Window
-from phoneprov_core.switching.deployments.model import Deployment, DeploymentFilter, Outcome
-from phoneprov_core.switching.deployments.use_cases import may_read
+from phoneprov_core.switching.deployments.model import (
+    Deployment,
+    DeploymentFilter,
+    Outcome,
+    may_read,
+)
 from support.phone_records import a_deployment, a_phone
 from support.records import identifier
 from support.switching import Desk

@@ -24,7 +24,7 @@ from phoneprov_core.features.templates.model import Template, TemplateText
 from phoneprov_core.features.templates.recipes import TemplateUses
 from phoneprov_core.features.templates.use_cases import TemplateStore, TemplateTextStore
 from phoneprov_core.switching.deployments.model import Deployment
-from phoneprov_core.switching.deployments.texts import Rendered, RenderingStore
+from phoneprov_core.switching.deployments.ports import Rendered, RenderingStore
 
 _VARIANTS = (
     select(*TEMPLATES.fields.columns)

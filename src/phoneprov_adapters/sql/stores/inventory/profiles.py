@@ -12,10 +12,7 @@ from phoneprov_adapters.sql.stores.features.numbers import (
     profiles_of_users,
     users_with_number,
 )
-from phoneprov_adapters.sql.stores.features.retention import (
-    is_in_running_batch,
-    is_perhaps_target,
-)
+from phoneprov_adapters.sql.stores.features.retention import is_in_running_batch, is_perhaps_target
 from phoneprov_adapters.sql.stores.store import SqlRows, SqlSearchedRows, SqlStore, reader
 from phoneprov_adapters.sql.tables.columns import Fields, SealedColumn
 from phoneprov_adapters.sql.tables.people import users
@@ -39,8 +36,7 @@ from phoneprov_core.inventory.profiles.use_cases import RevisionStore, WholeProf
 from phoneprov_core.kernel.ports import Rows
 from phoneprov_core.kernel.search import Search
 from phoneprov_core.switching.deployments.model import Outcome
-from phoneprov_core.switching.deployments.order import rollback_target
-from phoneprov_core.switching.deployments.ports import DeploymentStore
+from phoneprov_core.switching.deployments.ports import DeploymentStore, rollback_target
 
 _MOST_PHONES = 100
 _CNF_XML = SealedColumn(revisions, "cnf_xml")

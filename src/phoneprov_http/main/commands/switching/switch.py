@@ -17,7 +17,6 @@ from phoneprov_core.switching.deployments.model import (
     Confirmation,
     Deployment,
     DeploymentFilter,
-    NotRecorded,
     Step,
     StepName,
 )
@@ -26,6 +25,7 @@ from phoneprov_core.switching.deployments.preview import Preview
 from phoneprov_core.switching.deployments.records import LEASE_SECONDS
 from phoneprov_core.switching.deployments.rollback import RollbackRequest
 from phoneprov_core.switching.deployments.steps import Progress as OnStep
+from phoneprov_core.switching.errors import NotRecorded
 from phoneprov_http.main.commands.inventory.lint import line_of
 from phoneprov_http.main.commands.local_access import (
     NOT_SEEN,
