@@ -2,10 +2,12 @@
 the adapters themselves.
 """
 
-from phoneprov_adapters.asterisk.connection import ManagerConnection as ManagerConnection
+from phoneprov_adapters.asterisk.connection import (
+    ManagerConnection as ManagerConnection,
+    ManagerSettings as ManagerSettings,
+)
 from phoneprov_adapters.asterisk.events import ManagerEvents as ManagerEvents
 from phoneprov_adapters.asterisk.manager import Manager as Manager
-from phoneprov_adapters.asterisk.wire import ManagerSettings as ManagerSettings
 from phoneprov_adapters.composition.adapters import cisco_phones as cisco_phones
 from phoneprov_adapters.composition.container import Container as Container
 from phoneprov_adapters.composition.embedding import (

@@ -10,11 +10,10 @@ import trustme
 
 from asterisk.exchange import SECONDS, SECRET, USER, Exchange, Sipp, running
 from phoneprov_adapters.asterisk import events
-from phoneprov_adapters.asterisk.connection import ManagerConnection
+from phoneprov_adapters.asterisk.connection import ManagerConnection, ManagerSettings
 from phoneprov_adapters.asterisk.events import ManagerEvents
 from phoneprov_adapters.asterisk.lists import ManagerCalls
 from phoneprov_adapters.asterisk.manager import Manager
-from phoneprov_adapters.asterisk.wire import ManagerSettings
 from phoneprov_core.features.transfer.asterisk import Sections
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.switching.devices.commands import RestartType, sip_restart

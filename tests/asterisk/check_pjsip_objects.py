@@ -15,9 +15,8 @@ import pytest_asyncio
 from asterisk.check_lines import PLACE, PRESENTED, TOKEN, Office, block, mac_of, service_of_exchange
 from asterisk.exchange import SECONDS, SECRET, USER, Sipp, running
 from faults.served import Served
-from phoneprov_adapters.asterisk.connection import ManagerConnection
+from phoneprov_adapters.asterisk.connection import ManagerConnection, ManagerSettings
 from phoneprov_adapters.asterisk.lists import ManagerRegistrations
-from phoneprov_adapters.asterisk.wire import ManagerSettings
 from support.api import data_of
 from support.command_line import PROGRAM, without_settings
 from support.phone_records import a_phone

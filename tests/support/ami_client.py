@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from phoneprov_adapters.asterisk.connection import ManagerConnection
+from phoneprov_adapters.asterisk.connection import ManagerConnection, ManagerSettings
 from phoneprov_adapters.asterisk.manager import Manager
-from phoneprov_adapters.asterisk.wire import ManagerSettings
 from phoneprov_core.switching.devices.commands import sccp_restart, sip_restart
 from support.ami_stub import SECRET, USER, AmiStub
 

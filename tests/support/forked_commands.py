@@ -24,7 +24,7 @@ from tempfile import TemporaryDirectory, TemporaryFile
 from typing import IO, NoReturn, Self
 
 IMPORTED = (
-    *("keys", "serve", "demo.command", "people"),
+    *("installation", "serve", "demo.command", "people"),
     *("features.serving", "features.transfer"),
 )
 

@@ -7,9 +7,8 @@ from typing import Protocol
 
 import msgspec
 
-from phoneprov_adapters.asterisk.connection import ManagerConnection
+from phoneprov_adapters.asterisk.connection import ManagerConnection, ManagerSettings
 from phoneprov_adapters.asterisk.events import ManagerEvents
-from phoneprov_adapters.asterisk.wire import ManagerSettings
 from phoneprov_adapters.memory.devices import MemoryWatch
 from phoneprov_adapters.phone.watch import WebWatch
 from phoneprov_adapters.simulator.phone import SimulatedPhone

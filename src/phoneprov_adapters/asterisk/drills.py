@@ -20,8 +20,7 @@ from urllib.parse import quote, unquote
 
 from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.lists import HIDDEN, Contact, endpoint_called, list_of
-from phoneprov_adapters.asterisk.session import Session
-from phoneprov_adapters.asterisk.wire import Broken, Message
+from phoneprov_adapters.asterisk.session import Broken, Message, Session
 from phoneprov_core.features.lines.drills import DrillCall, DrillExchange
 from phoneprov_core.inventory.locations import Emergency
 from phoneprov_core.inventory.phones.model import Phone, speaks_sip

@@ -16,8 +16,7 @@ from typing import Protocol
 
 from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.lists import Contact, Endpoint, endpoint_called
-from phoneprov_adapters.asterisk.session import Session, Silent
-from phoneprov_adapters.asterisk.wire import Broken, Message
+from phoneprov_adapters.asterisk.session import Broken, Message, Session, Silent
 from phoneprov_core.inventory.phones.model import Phone, speaks_sip
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.switching.deployments.observation import PhoneWatch, Watching

@@ -42,8 +42,7 @@ from typing import Annotated
 from msgspec import Struct
 
 from phoneprov_adapters.asterisk.connection import ManagerConnection
-from phoneprov_adapters.asterisk.session import Answer, Session
-from phoneprov_adapters.asterisk.wire import Message
+from phoneprov_adapters.asterisk.session import Answer, Message, Session
 from phoneprov_core.features.fleet.watch import Registered, Registrations
 from phoneprov_core.features.lines.model import ExchangeLines
 from phoneprov_core.inventory.phones.model import Phone, speaks_sip

@@ -20,7 +20,7 @@ from phoneprov_adapters.composition.rehearsal import RehearsalContainer
 from phoneprov_adapters.composition.retention import RetentionContainer
 from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.composition.switching import SwitchingContainer
-from phoneprov_adapters.composition.sync import SyncContainer
+from phoneprov_adapters.composition.transfer import SyncContainer
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.transaction import SqlTransaction
 from phoneprov_core.application import UseCases

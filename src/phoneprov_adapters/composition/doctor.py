@@ -23,8 +23,12 @@ from phoneprov_adapters.composition.doctor_lines import (
     ok,
     skipped,
 )
-from phoneprov_adapters.composition.installation import require_installation, require_keys
-from phoneprov_adapters.composition.lifecycle import prepare, require_schema
+from phoneprov_adapters.composition.lifecycle import (
+    prepare,
+    require_installation,
+    require_keys,
+    require_schema,
+)
 from phoneprov_adapters.composition.settings import (
     Settings,
     SettingsError,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from phoneprov_adapters.asterisk.wire import ManagerSettings
+from phoneprov_adapters.asterisk.connection import ManagerSettings
 from phoneprov_adapters.composition.forms import Network
 from phoneprov_adapters.composition.plugins import PHONE_DRIVERS, UPLOADERS
 from phoneprov_adapters.composition.table import Table, declared

@@ -1,4 +1,4 @@
-"""Import and export of tables."""
+"""Import and export of tables, and people from a directory."""
 
 from phoneprov_adapters.composition.adapters import clock, database, new_id, setting
 from phoneprov_adapters.composition.batches import BatchesContainer
@@ -8,8 +8,11 @@ from phoneprov_adapters.composition.plugins import of, singleton
 from phoneprov_adapters.composition.templates import TemplatesContainer
 from phoneprov_adapters.files.csv import csv_rows
 from phoneprov_adapters.files.excel import table_in
+from phoneprov_adapters.files.ldif import whole_table_in
 from phoneprov_core.features.batches.commands import CreateBatch
 from phoneprov_core.features.batches.use_cases import Batches
+from phoneprov_core.features.sync.texts import ImportOrSync
+from phoneprov_core.features.sync.use_cases import SyncPeople
 from phoneprov_core.features.transfer.edits import EditRecords, Restart
 from phoneprov_core.features.transfer.texts import ImportText, ListAsTable
 from phoneprov_core.features.transfer.use_cases import Transfer
@@ -45,4 +48,17 @@ class TransferContainer(TemplatesContainer):
     edit_records = singleton(
         EditRecords, transfer=of(transfer), vendor_phones=of(InventoryContainer.vendor_phones),
         restart=of(BatchesContainer.batches, restart_by), new_id=new_id)
+    # fmt: on
+
+
+class SyncContainer(TransferContainer):
+    """People from a directory."""
+
+    # fmt: off
+    sync_people = singleton(
+        SyncPeople, database=database, users=of(PeopleContainer.users),
+        company_directory=of(PeopleContainer.company_directory), clock=clock)
+    import_or_sync = singleton(
+        ImportOrSync, import_text=of(TransferContainer.import_text), sync=of(sync_people),
+        read=whole_table_in)
     # fmt: on

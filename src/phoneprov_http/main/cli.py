@@ -32,8 +32,8 @@ from a file that PHONEPROV_..._FILE names. First steps:
 _COMMANDS = {
     "serve": ("serve", "serve"),
     "create-admin": ("people", "create_admin"),
-    "db": ("people", "db"),
-    "keys": ("keys", "keys"),
+    "db": ("installation", "db"),
+    "keys": ("installation", "keys"),
     "settings": ("settings", "show_settings"),
     "switch": ("switching.switch", "switch"),
     "preview": ("switching.switch", "preview"),
@@ -64,10 +64,10 @@ _COMMANDS = {
     "provision": ("features.serving", "provision"),
     "simulate-phone": ("simulate", "simulate_phone"),
     "audit": ("people", "audit"),
-    "prune": ("people", "prune"),
+    "prune": ("installation", "prune"),
     "backup": ("backup", "backup"),
     "restore": ("backup", "restore"),
-    "doctor": ("doctor", "doctor"),
+    "doctor": ("installation", "doctor"),
     "openapi": ("serve", "openapi"),
 }
 

@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from phoneprov_adapters.asterisk import events, session, wire
+from phoneprov_adapters.asterisk import events, session
 from phoneprov_adapters.asterisk.connection import ManagerConnection
 from phoneprov_adapters.asterisk.events import ManagerEvents
 from phoneprov_adapters.asterisk.lists import ManagerCalls
@@ -353,7 +353,7 @@ async def test_event_flood_is_read_at_a_limited_rate(
 
     async def counted(seconds: float) -> None:
         nonlocal rests
-        rests += seconds == wire.PAUSE_SECONDS
+        rests += seconds == session.PAUSE_SECONDS
         await sleep(seconds)
 
     monkeypatch.setattr(asyncio, "sleep", counted)

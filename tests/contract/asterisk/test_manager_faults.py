@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from phoneprov_adapters.asterisk.connection import ManagerConnection
+from phoneprov_adapters.asterisk.connection import ManagerConnection, ManagerSettings
 from phoneprov_adapters.asterisk.manager import Manager
-from phoneprov_adapters.asterisk.wire import ManagerSettings
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.switching.devices.ports import ManagerAction
 from phoneprov_core.switching.errors import REPLY_LOST

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 import trustme
 
-from phoneprov_adapters.asterisk.connection import ManagerConnection
+from phoneprov_adapters.asterisk.connection import ManagerConnection, ManagerSettings
 from phoneprov_adapters.asterisk.manager import Manager
-from phoneprov_adapters.asterisk.wire import ManagerSettings
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from support.ami_client import RESTART, TIMEOUT, manager
 from support.ami_stub import SECRET, USER, AmiStub

@@ -6,9 +6,8 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 import pytest
 from msgspec import structs
 
-from phoneprov_adapters.asterisk.connection import ManagerConnection
+from phoneprov_adapters.asterisk.connection import ManagerConnection, ManagerSettings
 from phoneprov_adapters.asterisk.manager import Manager
-from phoneprov_adapters.asterisk.wire import ManagerSettings
 from phoneprov_adapters.memory.devices import MemoryPhone
 from phoneprov_adapters.testing import PhoneDriverContract, PhoneDriverRig
 from phoneprov_adapters.testing.phone_drivers import WORDS

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from phoneprov_adapters.asterisk.connection import LOGIN_SECONDS
-from phoneprov_adapters.asterisk.wire import ManagerSettings
+from phoneprov_adapters.asterisk.connection import LOGIN_SECONDS, ManagerSettings
 from phoneprov_adapters.composition.settings import (
     SettingsError,
     check_names,

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from phoneprov_adapters.asterisk.connection import ManagerConnection
-from phoneprov_adapters.asterisk.wire import ManagerSettings
+from phoneprov_adapters.asterisk.connection import ManagerConnection, ManagerSettings
 from phoneprov_adapters.ftp.session import FtpServer
 from phoneprov_adapters.ftp.settings import FtpSettings
 from phoneprov_adapters.runtime.networks import connected, looked_up

@@ -19,10 +19,40 @@ from phoneprov_adapters.sql.stores.features.retention import RetentionStores
 from phoneprov_adapters.sql.stores.features.serving import ServingStores
 from phoneprov_adapters.sql.stores.features.sync import SyncStores
 from phoneprov_adapters.sql.stores.features.templates import TemplateStores
-from phoneprov_adapters.sql.stores.inventory import InventoryStores
-from phoneprov_adapters.sql.stores.people import PeopleStores
+from phoneprov_adapters.sql.stores.inventory.extensions import SqlExtensions, SqlLinks
+from phoneprov_adapters.sql.stores.inventory.locations import SqlLocations
+from phoneprov_adapters.sql.stores.inventory.phones import (
+    SqlEnrichedPhones,
+    SqlKems,
+    SqlNotes,
+    SqlPhones,
+    SqlReplacements,
+    SqlVendorPhones,
+)
+from phoneprov_adapters.sql.stores.inventory.profiles import (
+    SqlProfiles,
+    SqlRevisions,
+    SqlWholeProfiles,
+)
+from phoneprov_adapters.sql.stores.people.audit import SqlAudit
+from phoneprov_adapters.sql.stores.people.auth import (
+    SqlLoginAddresses,
+    SqlLoginAttempts,
+    SqlRates,
+    SqlSessions,
+)
+from phoneprov_adapters.sql.stores.people.directory import SqlCompanyContacts
+from phoneprov_adapters.sql.stores.people.users import (
+    SqlApiTokens,
+    SqlAssignments,
+    SqlUsers,
+    SqlVendorUsers,
+)
 from phoneprov_adapters.sql.stores.sealed import SqlSecrets
+from phoneprov_adapters.sql.stores.store import SqlStore
 from phoneprov_adapters.sql.stores.switching import SwitchingStores
+from phoneprov_adapters.sql.tables.inventory import VENDOR_SERVICES
+from phoneprov_adapters.sql.tables.people import PERMISSIONS, PERSONAL_CONTACTS, RIGHTS
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.ports import ReadAndWrite
 
@@ -30,8 +60,6 @@ _CLAIM = select(claimed(bindparam("kind", type_=Text())))
 
 
 class SqlTransaction(
-    PeopleStores,
-    InventoryStores,
     SwitchingStores,
     DeskStores,
     TemplateStores,
@@ -45,8 +73,9 @@ class SqlTransaction(
     SyncStores,
     RehearsalStores,
 ):
-    """The stores of one transaction: those of each room. It satisfies the transaction protocol of
-    every feature. A store is made when it is first used: a transaction uses few of them."""
+    """The stores of one transaction: of people and the inventory its own, the others of the module
+    of each room. It satisfies the transaction protocol of every feature. A store is made when it is
+    first used: a transaction uses few of them."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -62,6 +91,34 @@ class SqlTransaction(
         another open transaction has the claim; where writers wait for each other it never is."""
         row = await self._connection.fetch_one(_CLAIM, kind=kind)
         return row is not None and bool(row[0])
+
+    users = cached_property(lambda self: SqlUsers(self._connection))
+    permissions = cached_property(lambda self: SqlStore(self._connection, PERMISSIONS))
+    assignments = cached_property(lambda self: SqlAssignments(self._connection))
+    rights = cached_property(lambda self: SqlStore(self._connection, RIGHTS))
+    sessions = cached_property(lambda self: SqlSessions(self._connection))
+    api_tokens = cached_property(lambda self: SqlApiTokens(self._connection))
+    attempts = cached_property(lambda self: SqlLoginAttempts(self._connection))
+    login_addresses = cached_property(lambda self: SqlLoginAddresses(self._connection))
+    rates = cached_property(lambda self: SqlRates(self._connection))
+    vendor_users = cached_property(lambda self: SqlVendorUsers(self._connection))
+    company_contacts = cached_property(lambda self: SqlCompanyContacts(self._connection))
+    personal_contacts = cached_property(lambda self: SqlStore(self._connection, PERSONAL_CONTACTS))
+    audit = cached_property(lambda self: SqlAudit(self._connection))
+
+    phones = cached_property(lambda self: SqlPhones(self._connection))
+    replacements = cached_property(lambda self: SqlReplacements(self._connection))
+    notes = cached_property(lambda self: SqlNotes(self._connection))
+    kems = cached_property(lambda self: SqlKems(self._connection))
+    vendor_phones = cached_property(lambda self: SqlVendorPhones(self._connection))
+    enriched_phones = cached_property(lambda self: SqlEnrichedPhones(self._connection))
+    vendor_services = cached_property(lambda self: SqlStore(self._connection, VENDOR_SERVICES))
+    locations = cached_property(lambda self: SqlLocations(self._connection))
+    profiles = cached_property(lambda self: SqlProfiles(self._connection))
+    whole_profiles = cached_property(lambda self: SqlWholeProfiles(self._connection))
+    revisions = cached_property(lambda self: SqlRevisions(self._connection, self.deployments))
+    extensions = cached_property(lambda self: SqlExtensions(self._connection))
+    links = cached_property(lambda self: SqlLinks(self._connection))
 
     secrets = cached_property(lambda self: SqlSecrets(self._connection))
 

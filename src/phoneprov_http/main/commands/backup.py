@@ -5,8 +5,7 @@ from pathlib import Path
 
 import click
 
-from phoneprov_adapters.composition.installation import make_folder, require_keys
-from phoneprov_adapters.composition.lifecycle import opened, prepare
+from phoneprov_adapters.composition.lifecycle import make_folder, opened, prepare, require_keys
 from phoneprov_adapters.composition.settings import Settings
 from phoneprov_adapters.composition.variables import SettingsError
 from phoneprov_adapters.runtime.tasks import ordered_id, system_clock

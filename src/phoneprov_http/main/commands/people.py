@@ -1,4 +1,4 @@
-"""``phoneprov create-admin``, ``phoneprov db``, ``phoneprov prune`` and ``phoneprov audit``."""
+"""``phoneprov create-admin`` and ``phoneprov audit``."""
 
 import asyncio
 import sys
@@ -7,18 +7,18 @@ from typing import Any
 import click
 import msgspec
 
-from phoneprov_adapters.composition.installation import require_database
-from phoneprov_adapters.composition.lifecycle import create_database, prepare, running
+from phoneprov_adapters.composition.lifecycle import (
+    create_database,
+    prepare,
+    running,
+)
 from phoneprov_adapters.composition.settings import Settings
-from phoneprov_adapters.sql.engines.revisions import newest, obstacle
-from phoneprov_adapters.sql.maintenance import migrate
-from phoneprov_core import __version__
 from phoneprov_core.people.audit import AuditEntry, WantedEntries
 from phoneprov_core.people.auth.accounts import AdminCreated
 from phoneprov_core.people.users.model import Registration
-from phoneprov_http.main.commands.local_access import Acting, as_operator, in_container
+from phoneprov_http.main.commands.local_access import Acting, as_operator
 from phoneprov_http.main.commands.settings import settings_of_environment
-from phoneprov_http.main.commands.terminal import as_json, moment, show_rows, table
+from phoneprov_http.main.commands.terminal import moment, table
 
 
 @click.command("create-admin")
@@ -68,59 +68,6 @@ def _password(*, from_stdin: bool) -> str:
         except UnicodeDecodeError:
             raise click.UsageError("The password on standard input is not in UTF-8.") from None
     return str(click.prompt("Password", hide_input=True, confirmation_prompt=True))
-
-
-@click.group()
-def db() -> None:
-    """Upgrade the database schema, or show its version."""
-
-
-@db.command()
-def upgrade() -> None:
-    """Upgrade the schema to the newest version. Stop every service and command on a SQLite file
-    first.
-
-    It is wholly upgraded or, after a failure, not changed.
-    """
-    settings = _settings_of_database()
-    asyncio.run(migrate.upgrade(settings.database_url, lambda line: click.echo(line, err=True)))
-    click.echo(f"The schema is {newest()}, the one of phoneprov {__version__}.")
-
-
-@db.command()
-def current() -> None:
-    """Show the version of the schema. Exit with 1 when it is not the one of this version."""
-    settings = _settings_of_database()
-    found = asyncio.run(migrate.current(settings.database_url))
-    click.echo(f"The schema is {found or 'missing'}; phoneprov {__version__} needs {newest()}.")
-    if reason := obstacle(found):
-        click.echo(reason)
-        sys.exit(1)
-
-
-def _settings_of_database() -> Settings:
-    settings = settings_of_environment()
-    require_database(settings)
-    return settings
-
-
-@click.command()
-@click.option("--dry-run", is_flag=True, help="Count the records and remove none.")
-@as_json
-def prune(*, dry_run: bool, as_json: bool) -> None:
-    """Remove old records now. "phoneprov serve" removes them every six hours.
-
-    PHONEPROV_KEEP_DEPLOYMENTS, _KEEP_FETCHES, _KEEP_AUDIT and _KEEP_REVISIONS are days, and 0
-    keeps the records for ever. The current configuration of each phone and those that a
-    rollback can deploy are always kept. The service may run at the same time. Exits with 1 if
-    one kind of record could not be removed.
-    """
-    pruned = in_container(lambda container: container.prune()(dry_run=dry_run))
-    columns = ("Kind", "Would be removed" if dry_run else "Removed", "")
-    rows = [(one.kind.value, f"{one.count:,}", one.message or "") for one in pruned]
-    show_rows(pruned, columns, rows, as_json=as_json)
-    if any(one.message is not None for one in pruned):
-        sys.exit(1)
 
 
 _PAGE = 1000

@@ -13,8 +13,7 @@ import msgspec
 from click.core import ParameterSource
 
 from phoneprov_adapters.composition.container import Container
-from phoneprov_adapters.composition.installation import require_keys
-from phoneprov_adapters.composition.lifecycle import opened, prepare
+from phoneprov_adapters.composition.lifecycle import opened, prepare, require_keys
 from phoneprov_adapters.composition.settings import Settings, read_settings
 from phoneprov_adapters.composition.table import HASH_THREADS
 from phoneprov_adapters.composition.variables import SettingsError

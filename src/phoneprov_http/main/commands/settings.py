@@ -31,7 +31,7 @@ def settings_of_installation() -> Settings:
     """The settings for a command that needs an existing installation. Raises
     ``SettingsError``, also when there is none."""
     # Slow to load: with it SQLAlchemy, which "settings" does not need.
-    from phoneprov_adapters.composition.installation import require_installation  # noqa: PLC0415
+    from phoneprov_adapters.composition.lifecycle import require_installation  # noqa: PLC0415
 
     settings = settings_of_environment()
     require_installation(settings)

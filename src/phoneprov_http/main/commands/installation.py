@@ -1,15 +1,80 @@
-"""``phoneprov keys``: status and rotation of the secret keys."""
+"""Commands about the whole installation: its database, old records, keys, and checks of all."""
 
+import asyncio
+import logging
+import os
 import sys
 
 import click
 from rich.progress import TimeRemainingColumn
 
 from phoneprov_adapters.composition.container import Container
-from phoneprov_adapters.composition.installation import require_keys
+from phoneprov_adapters.composition.doctor import examine
+from phoneprov_adapters.composition.doctor_lines import SERVICE, CheckResult, Verdict
+from phoneprov_adapters.composition.lifecycle import require_database, require_keys
+from phoneprov_adapters.composition.settings import Settings
+from phoneprov_adapters.sql.engines.revisions import newest, obstacle
+from phoneprov_adapters.sql.maintenance import migrate
 from phoneprov_adapters.sql.maintenance.key_rotation import KeyStatus, Rotated
 from phoneprov_adapters.sql.stores.sealed import PINS
+from phoneprov_core import __version__
 from phoneprov_http.main.commands.local_access import counting, in_container
+from phoneprov_http.main.commands.settings import settings_of_environment
+from phoneprov_http.main.commands.terminal import as_json, show_rows
+
+
+@click.group()
+def db() -> None:
+    """Upgrade the database schema, or show its version."""
+
+
+@db.command()
+def upgrade() -> None:
+    """Upgrade the schema to the newest version. Stop every service and command on a SQLite file
+    first.
+
+    It is wholly upgraded or, after a failure, not changed.
+    """
+    settings = _settings_of_database()
+    asyncio.run(migrate.upgrade(settings.database_url, lambda line: click.echo(line, err=True)))
+    click.echo(f"The schema is {newest()}, the one of phoneprov {__version__}.")
+
+
+@db.command()
+def current() -> None:
+    """Show the version of the schema. Exit with 1 when it is not the one of this version."""
+    settings = _settings_of_database()
+    found = asyncio.run(migrate.current(settings.database_url))
+    click.echo(f"The schema is {found or 'missing'}; phoneprov {__version__} needs {newest()}.")
+    if reason := obstacle(found):
+        click.echo(reason)
+        sys.exit(1)
+
+
+def _settings_of_database() -> Settings:
+    settings = settings_of_environment()
+    require_database(settings)
+    return settings
+
+
+@click.command()
+@click.option("--dry-run", is_flag=True, help="Count the records and remove none.")
+@as_json
+def prune(*, dry_run: bool, as_json: bool) -> None:
+    """Remove old records now. "phoneprov serve" removes them every six hours.
+
+    PHONEPROV_KEEP_DEPLOYMENTS, _KEEP_FETCHES, _KEEP_AUDIT and _KEEP_REVISIONS are days, and 0
+    keeps the records for ever. The current configuration of each phone and those that a
+    rollback can deploy are always kept. The service may run at the same time. Exits with 1 if
+    one kind of record could not be removed.
+    """
+    pruned = in_container(lambda container: container.prune()(dry_run=dry_run))
+    columns = ("Kind", "Would be removed" if dry_run else "Removed", "")
+    rows = [(one.kind.value, f"{one.count:,}", one.message or "") for one in pruned]
+    show_rows(pruned, columns, rows, as_json=as_json)
+    if any(one.message is not None for one in pruned):
+        sys.exit(1)
+
 
 _MOST_NAMES = 20
 _MOST_PLACES = 5
@@ -113,3 +178,32 @@ async def _pin_owners(container: Container, status: KeyStatus) -> PinOwners:
             more = use.count - len(names)
             owners[use.key_id] = [*names, f"and {more} more"] if more > 0 else names
     return owners
+
+
+@click.command()
+@click.option(
+    "--url", default=SERVICE, show_default=True, help="The service as Asterisk reaches it."
+)
+@as_json
+def doctor(*, url: str, as_json: bool) -> None:
+    """Check settings, keys, database, servers and phones.
+
+    Says what to do about each fault. Changes nothing; the service may run meanwhile. It logs in
+    on the FTP server and on Asterisk, and asks up to five phones. Where Asterisk asks for lines,
+    it sends the same request to the service, and compares the phones of both. Exits with 0 if no
+    check fails, with 1 otherwise.
+    """
+    logging.getLogger("phoneprov").addHandler(logging.NullHandler())
+    findings = asyncio.run(_all(url))
+    rows = []
+    for one in findings:
+        rows.append((one.check, one.state.value, one.message))
+        if one.next_step is not None:
+            rows.append(("", "", f"Next: {one.next_step}"))
+    show_rows(findings, ("Check", "State", "Finding"), rows, as_json=as_json)
+    if any(one.state is Verdict.FAILED for one in findings):
+        sys.exit(1)
+
+
+async def _all(url: str) -> list[CheckResult]:
+    return [finding async for finding in examine(os.environ, url)]
