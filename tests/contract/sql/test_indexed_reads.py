@@ -147,7 +147,7 @@ async def test_first_number_of_a_user_is_found_by_the_links_of_the_user(url: str
 async def test_phones_of_a_moment_are_read_without_the_other_rows_of_a_table(
     database: PostgresDatabase,
 ) -> None:
-    """A join reads a whole table as soon as a page has so many rows that this seems cheaper."""
+    """A join reads a whole table from the number of rows on where this seems cheaper."""
     async with database.write() as tx:
         await tx.phones.add(a_phone(1))
         await tx.deployments.add(a_deployment(1, a_mac(1)))
