@@ -13,6 +13,7 @@ import time
 import warnings
 from collections import defaultdict
 from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import date, datetime, time as time_of_day
 from io import SEEK_END, BytesIO
@@ -26,7 +27,7 @@ from phoneprov_adapters.files.csv import CsvRecord, CsvText, columns_of, named, 
 from phoneprov_adapters.files.reading import PIECE
 from phoneprov_core.features.transfer.model import Row, RowProblem
 from phoneprov_core.kernel.commands import invalid, wrong
-from phoneprov_core.kernel.errors import Invalid, Problem
+from phoneprov_core.kernel.errors import Invalid, Problem, Unavailable
 
 MOST_BYTES = 64 << 20
 """Of the file, and of its parts after decompression."""
@@ -42,6 +43,8 @@ _LONGEST = 32_767
 """Characters of a text or a value; Excel allows no more in a cell."""
 _LONGEST_FORMAT = 255
 _MOST_SECONDS = 30.0
+_PATIENCE = 60.0
+"""Seconds for a file and those before it."""
 _MOST_PROBLEMS = 20
 _LAST_ROW = 1_048_576
 _MOST_DIGITS = 15
@@ -75,6 +78,10 @@ def is_excel(file: Path, name: Path) -> bool:
         return begins_as_excel(content.read(4))
 
 
+# Files at the same time take the event loop's time, and the threads of all other work.
+_one_at_a_time = ThreadPoolExecutor(1, "phoneprov-excel")
+
+
 def table_in(content: str | bytes) -> "CsvText | ExcelTable":
     """The table in a CSV text, or in the bytes of an Excel file."""
     return CsvText(content) if isinstance(content, str) else ExcelTable(content)
@@ -84,10 +91,12 @@ class ExcelTable:
     """The first visible sheet of an Excel file, whose first row with a value names the columns. The
     line of a row is its number in Excel. A number is read as Excel shows it: without a decimal
     point if it has no decimals, and with the zeros of a format such as ``0000``. The file is read
-    once, in a thread, with the first call of ``columns`` or ``pieces``.
+    once, in a thread that reads one file at a time, with the first call of ``columns`` or
+    ``pieces``.
 
-    Raises ``OSError``; ``Invalid`` if the file cannot be read, or names the cells that have no
-    value of their own: merged ones, errors, and formulas that were never calculated."""
+    Raises ``OSError``; ``Unavailable`` if its turn does not come; ``Invalid`` if the file cannot be
+    read, or names the cells that have no value of their own: merged ones, errors, and formulas that
+    were never calculated."""
 
     unread: tuple[str, ...] = ()
     """The names of the other sheets, once the file is read."""
@@ -98,11 +107,11 @@ class ExcelTable:
 
     async def columns(self) -> tuple[str, ...]:
         """The column names, in lower case with underscores; empty for an empty sheet."""
-        return named(columns_of(await asyncio.to_thread(self._read)))
+        return named(columns_of(await self._in_turn()))
 
     async def pieces(self) -> AsyncIterator[list[Row | RowProblem]]:
         """The rows below the names, in pieces."""
-        records = await asyncio.to_thread(self._read)
+        records = await self._in_turn()
         columns = columns_of(records)
         for start in range(1, len(records), PIECE):
             yield [
@@ -111,12 +120,19 @@ class ExcelTable:
                 for row in row_of(line, columns, [*cells, *[""] * (len(columns) - len(cells))])
             ]
 
-    def _read(self) -> list[CsvRecord]:
+    async def _in_turn(self) -> list[CsvRecord]:
         if self._records is None:
-            source = self._source
-            with BytesIO(source) if isinstance(source, bytes) else source.open("rb") as file:
-                self._records = self._read_from(file)
+            work = asyncio.get_running_loop().run_in_executor(_one_at_a_time, self._read)
+            try:
+                self._records = await asyncio.wait_for(work, _PATIENCE)
+            except TimeoutError:
+                raise Unavailable("Other Excel files are being read; try again shortly.") from None
         return self._records
+
+    def _read(self) -> list[CsvRecord]:
+        source = self._source
+        with BytesIO(source) if isinstance(source, bytes) else source.open("rb") as file:
+            return self._read_from(file)
 
     def _read_from(self, file: BinaryIO) -> list[CsvRecord]:
         start = file.read(4)

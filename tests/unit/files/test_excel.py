@@ -1,5 +1,6 @@
 """Excel files as tables: values as they were typed, and files that are no tables."""
 
+import asyncio
 import time
 from collections.abc import Callable
 from datetime import date, datetime
@@ -9,9 +10,10 @@ from typing import Any
 import pytest
 from openpyxl import Workbook
 
+from phoneprov_adapters.files import excel as excel_files
 from phoneprov_adapters.files.excel import MOST_CELLS, ExcelTable, table_in
 from phoneprov_core.features.transfer.model import Row, RowProblem
-from phoneprov_core.kernel.errors import Invalid
+from phoneprov_core.kernel.errors import Invalid, Unavailable
 from support.excel import BOOK, SHEET, excel, with_parts, with_texts
 
 HEADING = ["User name", "number"]
@@ -220,3 +222,25 @@ async def test_excel_file_is_read_in_a_thread_and_once(
 async def test_excel_file_without_a_sheet_of_rows_has_no_columns() -> None:
     assert await table_in(excel([])).columns() == ()
     assert await table_in("a,b\n").columns() == ("a", "b")
+
+
+async def test_files_at_the_same_time_are_read_one_after_the_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    reading, most = 0, 0
+
+    def read(_table: ExcelTable) -> list[object]:
+        nonlocal reading, most
+        reading += 1
+        most = max(most, reading)
+        time.sleep(0.05)
+        reading -= 1
+        return []
+
+    monkeypatch.setattr(ExcelTable, "_read", read)
+    await asyncio.gather(*(ExcelTable(b"").columns() for _ in range(4)))
+    assert most == 1
+
+    monkeypatch.setattr(excel_files, "_PATIENCE", 0.01)
+    with pytest.raises(Unavailable, match="Other Excel files are being read"):
+        await ExcelTable(b"").columns()
