@@ -154,6 +154,7 @@ from phoneprov_core.features.transfer.texts import (
     ImportResult as ImportResult,
     ImportText as ImportText,
     ListAsTable as ListAsTable,
+    SentTable as SentTable,
 )
 from phoneprov_core.features.transfer.use_cases import Transfer as Transfer, sheet_of as sheet_of
 from phoneprov_core.inventory.configuration.comparison import (

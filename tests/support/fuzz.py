@@ -95,6 +95,7 @@ class Fuzz:
                             "/api/v1/imports/{kind}",
                             "/api/v1/edits/{kind}",
                             "/api/v1/people/join",
+                            "/api/v1/people/leave",
                             "/api/v1/vendor-users/{userUuid}",
                         )
                     ],

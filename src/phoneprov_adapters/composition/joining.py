@@ -9,6 +9,7 @@ from phoneprov_adapters.composition.people import PeopleContainer
 from phoneprov_adapters.composition.plugins import of, singleton
 from phoneprov_adapters.composition.switching import SwitchingContainer
 from phoneprov_adapters.composition.templates import TemplatesContainer
+from phoneprov_adapters.files.excel import table_in
 from phoneprov_core.features.joining.acts import Acts, Parts
 from phoneprov_core.features.joining.join import JoinPeople
 from phoneprov_core.features.joining.leave import LeavePeople
@@ -42,7 +43,7 @@ class JoiningContainer(DesksContainer):
             company_directory=of(PeopleContainer.company_directory),
             templates=of(TemplatesContainer.templates),
             new_pin=random_pin, new_password=random_password)))
-    join_people = singleton(JoinPeople, acts=of(acts), clock=clock)
-    leave_people = singleton(LeavePeople, acts=of(acts))
+    join_people = singleton(JoinPeople, acts=of(acts), clock=clock, read=table_in)
+    leave_people = singleton(LeavePeople, acts=of(acts), read=table_in)
     undo_act = singleton(UndoAct, acts=of(acts))
     # fmt: on

@@ -138,6 +138,9 @@ def is_vcard(file: Path) -> bool:
 class VcardTable:
     """The vCards of one file, as rows with these columns. Raises ``OSError``."""
 
+    unread: tuple[str, ...] = ()
+    """It has no sheets."""
+
     def __init__(self, path: Path, columns: Sequence[str]) -> None:
         self._path = path
         self._columns = tuple(columns)

@@ -363,6 +363,7 @@ export interface Moved {
   act: string | null;
   written: boolean;
   people: MovedPerson[];
+  unread_sheets: string[];
 }
 
 export interface MovedPerson {

@@ -73,7 +73,8 @@ def test_table_joins_and_a_person_leaves_from_the_own_page(
     page = console.page
     console.open("#/people/join")
     page.get_by_label("Next free number of a block").fill("7300-7349")
-    page.get_by_label("Several people as a table (CSV)").fill(TABLE)
+    page.get_by_text("Several people, from a file or a table").click()
+    page.get_by_label("CSV text").fill(TABLE)
     page.get_by_role("button", name="Preview").click()
     page.get_by_role("button", name="Let join").click()
     expect(page.get_by_text("The PINs are shown once.")).to_be_visible()

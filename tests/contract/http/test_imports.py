@@ -333,3 +333,5 @@ async def test_import_needs_one_table(admin: Caller) -> None:
     for body in ({}, {"csv": PHONES, **body_of(excel(DIRECTORY))}):
         error_of(await admin.post("/imports/phones", body), 422)
     error_of(await admin.post("/imports/phones", {"xlsx": "no base64!"}), 422)
+    problems = error_of(await admin.post("/imports/phones", {"dry_run": True}), 422)
+    assert problems == {"csv": "is required, or xlsx"}

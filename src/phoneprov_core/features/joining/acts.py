@@ -1,9 +1,9 @@
 """One act for several people: its transaction, its use cases, and the phones after it."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace as with_fields
@@ -19,6 +19,7 @@ from phoneprov_core.features.joining.model import (
     MovedPerson,
     Noted,
 )
+from phoneprov_core.features.joining.tables import Listed
 from phoneprov_core.features.templates.use_cases import Templates
 from phoneprov_core.features.transfer.model import Joined
 from phoneprov_core.inventory.extensions import Extensions
@@ -26,7 +27,6 @@ from phoneprov_core.inventory.links import Links
 from phoneprov_core.inventory.profiles.model import SwitchRequest
 from phoneprov_core.inventory.profiles.use_cases import Profiles
 from phoneprov_core.kernel.actor import Actor, Event
-from phoneprov_core.kernel.commands import within_item
 from phoneprov_core.kernel.errors import (
     AlreadyExists,
     Contended,
@@ -42,8 +42,6 @@ from phoneprov_core.people.vendor_users import VendorUsers
 from phoneprov_core.switching.deployments.deploy import SwitchProfile
 from phoneprov_core.switching.deployments.model import RESTARTED, Deployment, Outcome
 from phoneprov_core.switching.deployments.ports import current_of
-
-T = TypeVar("T")
 
 _TRIES = 3
 _PHONES_AT_ONCE = 4
@@ -113,19 +111,19 @@ class Acts:
     async def __call__(
         self,
         actor: Actor,
-        people: Sequence[T],
-        write: Callable[[JoiningTransaction, Parts, str, int, T], Awaitable[Written]],
+        listed: Listed,
+        write: Callable[[JoiningTransaction, Parts, str, int, Any], Awaitable[Written]],
         held: Callable[[JoiningTransaction], Awaitable[None]] | None = None,
         *,
         dry_run: bool,
     ) -> Moved:
-        """Write the records of all ``people``, or of none, then call the phones. ``held`` locks the
+        """Write the records of all people, or of none, then call the phones. ``held`` locks the
         accounts of the act; ``write`` gets the act, the position of the person and the person.
         Raises ``ActRefused`` with every problem that is known before the first conflict in the
         database."""
         for left in reversed(range(_TRIES)):
             try:
-                act, written = await self._written(actor, people, write, held, dry_run=dry_run)
+                act, written = await self._written(actor, listed, write, held, dry_run=dry_run)
                 break
             except Contended:
                 if not left:
@@ -140,13 +138,14 @@ class Acts:
         else:
             turns = asyncio.Semaphore(_PHONES_AT_ONCE)
             moved = await asyncio.gather(*(self._called(actor, one, turns) for one in written))
-        return Moved(None if dry_run else act, has_changed and not dry_run, tuple(moved))
+        is_written = has_changed and not dry_run
+        return Moved(None if dry_run else act, is_written, tuple(moved), listed.unread)
 
     async def _written(
         self,
         actor: Actor,
-        people: Sequence[T],
-        write: Callable[[JoiningTransaction, Parts, str, int, T], Awaitable[Written]],
+        listed: Listed,
+        write: Callable[[JoiningTransaction, Parts, str, int, Any], Awaitable[Written]],
         held: Callable[[JoiningTransaction], Awaitable[None]] | None,
         *,
         dry_run: bool,
@@ -159,16 +158,16 @@ class Acts:
                 if held is not None:
                     await held(tx)
                 parts = self.parts.within(tx)
-                for number, one in enumerate(people):
+                for number, one in enumerate(listed.people):
                     try:
                         written.append(await write(tx, parts, act, number, one))
                         await tx.flush()
                     except AlreadyExists as conflict:
-                        raise _Taken([*problems, *_problems(number, conflict)]) from None
+                        raise _Taken([*problems, *_problems(listed, number, conflict)]) from None
                     except Unavailable:
                         raise
                     except PhoneprovError as error:
-                        problems += _problems(number, error)
+                        problems += _problems(listed, number, error)
                 if problems:
                     raise ActRefused(tuple(problems))
                 has_changed = any(
@@ -267,9 +266,9 @@ class _Taken(Exception):
         self.problems = problems
 
 
-def _problems(number: int, error: PhoneprovError) -> list[Problem]:
+def _problems(listed: Listed, number: int, error: PhoneprovError) -> list[Problem]:
     own = error.problems or (Problem("", _as_end(error.message)),)
-    return within_item("people", number, own)
+    return listed.problems(number, own)
 
 
 def _as_end(message: str) -> str:

@@ -1,6 +1,5 @@
 """People who join: account, number, PIN, profile, desk and directory in one act."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from phoneprov_core.features.desks.model import DeskPatch
@@ -16,11 +15,13 @@ from phoneprov_core.features.joining.model import (
     Moved,
     MovedPerson,
 )
+from phoneprov_core.features.joining.tables import Listed, listed
+from phoneprov_core.features.transfer.texts import ReadTable, SentTable
 from phoneprov_core.inventory.extensions import CreateExtension, ExtensionPatch, KnownNumber
 from phoneprov_core.inventory.links import CreateLink
 from phoneprov_core.inventory.profiles.model import CreateProfile
 from phoneprov_core.kernel.actor import Actor, require_superadmin
-from phoneprov_core.kernel.commands import obey, within_item
+from phoneprov_core.kernel.commands import obey
 from phoneprov_core.kernel.errors import AlreadyExists, Conflict, Invalid, Problem, require
 from phoneprov_core.kernel.ports import Clock
 from phoneprov_core.kernel.values import caseless, timestamp
@@ -39,19 +40,24 @@ class JoinPeople:
 
     acts: Acts
     clock: Clock
+    read: ReadTable
 
-    async def __call__(self, actor: Actor, request: JoinRequest) -> Moved:
-        """Create what each person gets, all in one transaction, then switch the phones.
+    async def __call__(
+        self, actor: Actor, request: JoinRequest, table: SentTable | None = None
+    ) -> Moved:
+        """Create what each person gets, all in one transaction, then switch the phones. The people
+        are those of the ``table``, if it is given.
 
         A person whose account exists with this e-mail address has joined before and does not
         change. Raises ``ActRefused`` with every problem; nothing is written then. Raises
-        ``NeedsLogin`` for a caller with an API token if a PIN is made.
+        ``NeedsLogin`` for a caller with an API token if a PIN is made. Raises as ``ReadTable``.
         """
         require_superadmin(actor)
-        people = request.people
+        given = await listed(request, table, self.read, Joiner)
+        people: tuple[Joiner, ...] = given.people
         if any(one.pin for one in people):
             require_login(actor)
-        self._check(people)
+        self._check(given)
         pins = [self.acts.parts.new_pin() if one.pin else None for one in people]
         passwords: list[str | None] = [None] * len(people)
         hashes: list[str | None] = ["-" if pin else None for pin in pins]
@@ -74,26 +80,26 @@ class JoinPeople:
             joining = _Joining(tx, parts, actor, joiner, timestamp(self.clock()))
             return await joining.write(act, passwords[at], pins[at], hashes[at])
 
-        return await self.acts(actor, people, write, dry_run=request.dry_run)
+        return await self.acts(actor, given, write, dry_run=request.dry_run)
 
-    def _check(self, people: Sequence[Joiner]) -> None:
-        """Raises ``ActRefused`` for people who break a rule of accounts, and for two with the same
-        name, e-mail address, number or phone."""
-        policy, problems = self.acts.parts.users.policy, list[Problem]()
+    def _check(self, given: Listed) -> None:
+        """Raises ``ActRefused`` for people who break a rule of accounts, for two with the same
+        name, e-mail address, number or phone, and for rows that are no people."""
+        policy, problems = self.acts.parts.users.policy, [*given.wrong]
         seen: dict[tuple[str, str], int] = {}
-        for at, one in enumerate(people):
+        for at, one in enumerate(given.people):
             try:
                 obey(policy.rules_of_new, one)
                 if isinstance(one.password, str):
                     policy.require_own(one.password, one.username, one.email)
             except Invalid as error:
-                problems += within_item("people", at, error.problems)
+                problems += given.problems(at, error.problems)
             for field in _UNIQUE:
                 value = getattr(one, field)
                 first = at if value is None else seen.setdefault((field, caseless(value)), at)
                 if first != at:
-                    message = f"is that of people[{first}] too"
-                    problems.append(Problem(f"people[{at}].{field}", message))
+                    message = f"is that of {given.place(first)} too"
+                    problems += given.problems(at, [Problem(field, message)])
         if problems:
             raise ActRefused(tuple(problems))
 

@@ -18,6 +18,7 @@ from phoneprov_core.features.joining.acts import (
     require_named,
 )
 from phoneprov_core.features.joining.model import (
+    ActRefused,
     ActStep,
     JoiningTransaction,
     Leaver,
@@ -25,7 +26,9 @@ from phoneprov_core.features.joining.model import (
     Moved,
     MovedPerson,
 )
+from phoneprov_core.features.joining.tables import listed
 from phoneprov_core.features.templates.model import EMPTY, CreateTemplate
+from phoneprov_core.features.transfer.texts import ReadTable, SentTable
 from phoneprov_core.inventory.extensions import ExtensionPatch
 from phoneprov_core.inventory.links import CreateLink, LinkedExtension
 from phoneprov_core.inventory.phones.model import (
@@ -76,28 +79,35 @@ class LeavePeople:
     """People who leave; needs level 0."""
 
     acts: Acts
+    read: ReadTable
 
-    async def __call__(self, actor: Actor, request: LeaveRequest) -> Moved:
+    async def __call__(
+        self, actor: Actor, request: LeaveRequest, table: SentTable | None = None
+    ) -> Moved:
         """Take from each person the account, the numbers, the desks and the directory entries, all
         in one transaction; then the phones get their default profiles. A phone without one gets
-        the profile of the request, else an empty configuration, as its default profile.
+        the profile of the request, else an empty configuration, as its default profile. The
+        people are those of the ``table``, if it is given.
 
         The account stays, inactive. Raises ``ActRefused`` with every problem; nothing is written
         then. A person who has left does not change; a phone that still has the person's
-        configuration is called again.
+        configuration is called again. Raises as ``ReadTable``.
         """
         require_superadmin(actor)
-        names = [name for one in request.people for name in (one.username, one.hand_over_to)]
+        given = await listed(request, table, self.read, Leaver)
+        if given.wrong:
+            raise ActRefused(given.wrong)
+        names = [name for one in given.people for name in (one.username, one.hand_over_to)]
 
         async def write(
             tx: JoiningTransaction, parts: Parts, act: str, at: int, leaver: Leaver
         ) -> Written:
             first = next(
-                i for i, one in enumerate(request.people)
+                i for i, one in enumerate(given.people)
                 if caseless(one.username) == caseless(leaver.username)
             )  # fmt: skip
             if first != at:
-                problem = Problem("username", f"is that of people[{first}] too")
+                problem = Problem("username", f"is that of {given.place(first)} too")
                 raise Conflict("This person is listed twice.", problems=(problem,))
             user = await require_named(tx, leaver.username)
             if user.uuid == actor.user_uuid:
@@ -110,7 +120,7 @@ class LeavePeople:
             known = [await tx.users.by_username(name) for name in names if name]
             await hold(tx, [user.uuid for user in known if user])
 
-        return await self.acts(actor, request.people, write, held, dry_run=request.dry_run)
+        return await self.acts(actor, given, write, held, dry_run=request.dry_run)
 
 
 @dataclass

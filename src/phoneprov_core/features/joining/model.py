@@ -4,10 +4,11 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Literal, NamedTuple, Protocol
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.features.batches.ports import BatchStore
 from phoneprov_core.features.transfer.model import TransferTransaction
+from phoneprov_core.features.transfer.texts import WithTable
 from phoneprov_core.inventory.extensions import CHAN_SCCP, ExtensionType, Voicemail
 from phoneprov_core.inventory.links import LinkStore
 from phoneprov_core.inventory.profiles.model import TemplateName, Values
@@ -71,6 +72,18 @@ def _all_of(people: tuple[Any, ...]) -> tuple[Any, ...]:
     return people
 
 
+NumberBlock = Annotated[
+    str,
+    Check(_block),
+    schema(
+        "The person gets the smallest free number of this block",
+        pattern=_BLOCK,
+        examples=["300-349"],
+    ),
+]
+OfTemplate = Annotated[TemplateName, schema("Template of the person's profile")]
+MakePin = Annotated[bool, schema("Make a PIN for logins at phones")]
+ToDirectory = Annotated[bool, schema("Add the person to the company directory")]
 DryRun = Annotated[bool, schema("Write nothing and call no phone; report what would happen")]
 
 
@@ -79,26 +92,15 @@ class Joiner(ImportedUser, frozen=True, kw_only=True):
     gets no number, without a template no profile."""
 
     number: Annotated[ExtensionNumber, schema("Number of the person")] | None = None
-    block: (
-        Annotated[
-            str,
-            Check(_block),
-            schema(
-                "The person gets the smallest free number of this block",
-                pattern=_BLOCK,
-                examples=["300-349"],
-            ),
-        ]
-        | None
-    ) = None
+    block: NumberBlock | None = None
     extension_type: Annotated[ExtensionType, schema("Type of a new extension")] = CHAN_SCCP
     voicemail: Voicemail = False
-    pin: Annotated[bool, schema("Make a PIN for logins at phones")] = True
-    template: Annotated[TemplateName, schema("Template of the person's profile")] | None = None
+    pin: MakePin = True
+    template: OfTemplate | None = None
     values: Values | None = None
     mac: Annotated[MacAddress, schema("Phone that is the person's desk")] | None = None
     switch: Annotated[bool, schema("Deploy the profile to that phone at once")] = True
-    directory: Annotated[bool, schema("Add the person to the company directory")] = True
+    directory: ToDirectory = True
     department: Department | None = None
 
     def problems(self) -> list[Problem]:
@@ -112,15 +114,33 @@ class Joiner(ImportedUser, frozen=True, kw_only=True):
         return found
 
 
-class JoinRequest(Command, frozen=True, kw_only=True):
-    """The people who join in one act: all of them or none."""
+class JoinRequest(WithTable, frozen=True, kw_only=True):
+    """The people who join in one act, in a list or in a table: all of them or none. ``block`` to
+    ``directory`` are for people of a table without a value of their own."""
 
-    people: Annotated[
-        tuple[Joiner, ...],
-        Check(_all_of),
-        schema("The people", minItems=1, maxItems=MOST_PEOPLE),
-    ]
+    people: (
+        Annotated[
+            tuple[Joiner, ...],
+            Check(_all_of),
+            schema("The people, without a table", minItems=1, maxItems=MOST_PEOPLE),
+        ]
+        | UnsetType
+    ) = UNSET
+    block: NumberBlock | UnsetType = UNSET
+    template: OfTemplate | UnsetType = UNSET
+    pin: MakePin | UnsetType = UNSET
+    directory: ToDirectory | UnsetType = UNSET
     dry_run: DryRun = False
+
+    @property
+    def usual(self) -> dict[str, object]:
+        """The values for people of a table without one."""
+        given = {name: getattr(self, name) for name in ("block", "template", "pin", "directory")}
+        return {name: value for name, value in given.items() if value is not UNSET}
+
+    def problems(self) -> list[Problem]:
+        of_table = () if self.people is UNSET else self.usual
+        return [*super().problems(), *(Problem(one, "is for a table only") for one in of_table)]
 
 
 class Leaver(Command, frozen=True, kw_only=True):
@@ -136,14 +156,17 @@ class Leaver(Command, frozen=True, kw_only=True):
     ) = None
 
 
-class LeaveRequest(Command, frozen=True, kw_only=True):
-    """The people who leave in one act: all of them or none."""
+class LeaveRequest(WithTable, frozen=True, kw_only=True):
+    """The people who leave in one act, in a list or in a table: all of them or none."""
 
-    people: Annotated[
-        tuple[Leaver, ...],
-        Check(_all_of),
-        schema("The people", minItems=1, maxItems=MOST_PEOPLE),
-    ]
+    people: (
+        Annotated[
+            tuple[Leaver, ...],
+            Check(_all_of),
+            schema("The people, without a table", minItems=1, maxItems=MOST_PEOPLE),
+        ]
+        | UnsetType
+    ) = UNSET
     vacant_profile_uuid: (
         Annotated[
             Uuid,
@@ -201,6 +224,9 @@ class Moved(Struct, frozen=True):
     act: Annotated[Uuid, schema("UUID of the act")] | None
     written: Annotated[bool, schema("Whether anything was written")]
     people: Annotated[tuple[MovedPerson, ...], schema("The people, in the order of the request")]
+    unread_sheets: Annotated[
+        tuple[str, ...], schema("Names of the sheets of an Excel file that were not read")
+    ] = ()
 
 
 class ActRefused(Conflict):
@@ -219,9 +245,8 @@ class ActRefused(Conflict):
             return
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         first = problems[0]
-        super().__init__(
-            f"Nothing was written: {first.field} {first.message}{more}.", problems=problems
-        )
+        place = re.sub(r"^lines\[([0-9]+)\]\.?", r"line \1 ", first.field).rstrip()
+        super().__init__(f"Nothing was written: {place} {first.message}{more}.", problems=problems)
 
 
 class JoiningTransaction(TransferTransaction, ProfilesTransaction, Protocol):

@@ -18,6 +18,7 @@ from phoneprov_core.features.joining.model import (
     MovedPerson,
     UndoRequest,
 )
+from phoneprov_core.features.joining.tables import Listed
 from phoneprov_core.inventory.extensions import ExtensionPatch
 from phoneprov_core.inventory.links import CreateLink
 from phoneprov_core.kernel.actor import Actor, require_superadmin
@@ -88,7 +89,7 @@ class UndoAct:
         async def held(tx: JoiningTransaction) -> None:
             await hold(tx, [one.values["user_uuid"] for one in people])
 
-        moved = await self.acts(actor, people, write, held, dry_run=request.dry_run)
+        moved = await self.acts(actor, Listed(tuple(people)), write, held, dry_run=request.dry_run)
         return replace(moved, act=request.act if moved.written else None)
 
 

@@ -1,6 +1,6 @@
 """Import of a table that is sent in a request, and lists as such tables."""
 
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, Literal, Protocol, get_args, get_origin
@@ -13,7 +13,7 @@ from phoneprov_core.features.transfer.model import Changes, RowOutcome, RowProbl
 from phoneprov_core.features.transfer.sheets import SHEETS
 from phoneprov_core.features.transfer.use_cases import Transfer
 from phoneprov_core.kernel.actor import Actor, require_superadmin
-from phoneprov_core.kernel.commands import Command, record_of
+from phoneprov_core.kernel.commands import Command, record_of, wrong
 from phoneprov_core.kernel.errors import Problem
 from phoneprov_core.kernel.fields import SECRET, fields_of, schema
 from phoneprov_core.kernel.paging import Listing
@@ -41,8 +41,11 @@ WriteRows = Callable[[Iterable[Sequence[Any]]], str]
 """Port: these rows as lines of CSV; None is an empty cell."""
 
 
-class ImportRequest(Command, frozen=True, kw_only=True, rename={"missing_": "missing"}):
-    """A table to import."""
+_WAYS = ("people", "csv", "xlsx")
+
+
+class WithTable(Command, frozen=True, kw_only=True):
+    """A request with a table; in some requests a list of people is instead of it."""
 
     csv: (
         Annotated[
@@ -67,6 +70,26 @@ class ImportRequest(Command, frozen=True, kw_only=True, rename={"missing_": "mis
         ]
         | UnsetType
     ) = UNSET
+
+    def problems(self) -> list[Problem]:
+        """More than one way to give the rows."""
+        given = [one for one in _WAYS if getattr(self, one, UNSET) is not UNSET]
+        return [Problem(one, f"is a second table beside {given[0]}") for one in given[1:]]
+
+    @property
+    def content(self) -> str | bytes:
+        """The table. Raises ``Invalid`` without one."""
+        if self.csv is not UNSET:
+            return self.csv
+        if self.xlsx is not UNSET:
+            return self.xlsx
+        first, *others = (one for one in _WAYS if one in self.__struct_fields__)
+        raise wrong(first, f"is required, or {' or '.join(others)}")
+
+
+class ImportRequest(WithTable, frozen=True, kw_only=True, rename={"missing_": "missing"}):
+    """A table to import."""
+
     dry_run: Annotated[bool, schema("Write nothing; report the result of the import")] = False
     keep_going: Annotated[
         bool, schema("Skip wrong rows; otherwise one wrong row stops the import")
@@ -109,22 +132,6 @@ class ImportRequest(Command, frozen=True, kw_only=True, rename={"missing_": "mis
         ]
         | UnsetType
     ) = UNSET
-
-    @classmethod
-    def missing(cls, given: Mapping[str, object]) -> list[Problem]:
-        """One of ``csv`` and ``xlsx``."""
-        return [] if {"csv", "xlsx"} & set(given) else [Problem("csv", "is required, or xlsx")]
-
-    def problems(self) -> list[Problem]:
-        """Both of ``csv`` and ``xlsx``."""
-        both = self.csv is not UNSET and self.xlsx is not UNSET
-        return [Problem("xlsx", "is a second table beside csv")] if both else []
-
-    @property
-    def content(self) -> str | bytes:
-        """The table."""
-        content = self.xlsx if self.csv is UNSET else self.csv
-        return b"" if content is UNSET else content
 
 
 class ImportProblem(Struct, frozen=True):
@@ -216,8 +223,8 @@ class ImportText:
             seen=seen,
         )
         problems = by_line(imported.problems)
-        for line, wrong in problems.items():
-            rows[line] = ImportedRow(line, "failed", wrong)
+        for line, found in problems.items():
+            rows[line] = ImportedRow(line, "failed", found)
         for line, notes in by_line(imported.notes).items():
             rows[line] = replace(rows[line], notes=notes)
         in_order = tuple(rows[line] for line in sorted(rows))

@@ -106,10 +106,10 @@ class Transfer:
         whole = WHOLE.get(kind)
         columns, names = await table.columns(), columns_in(kind)
         if whole is not None:
-            wrong = _wrong_columns(columns, names, whole.needed, further=whole.further)
+            wrong = wrong_columns(columns, names, whole.needed, further=whole.further)
         else:
             sheet = sheet_of(kind)
-            wrong = _wrong_columns(columns, names, sheet.needed, sheet.ignored)
+            wrong = wrong_columns(columns, names, sheet.needed, sheet.ignored)
         if wrong:
             return Imported(problems=wrong)
         if whole is not None:
@@ -245,13 +245,15 @@ def columns_out(kind: str, *, with_secrets: bool = False) -> tuple[str, ...]:
     return sheet_of(kind).leaving(with_secrets=with_secrets)
 
 
-def _wrong_columns(
+def wrong_columns(
     columns: tuple[str, ...],
     names: tuple[str, ...],
     needed: Iterable[str],
     ignored: Container[str] = (),
     further: str | None = None,
 ) -> tuple[RowProblem, ...]:
+    """The problems of the columns of a table, whose known ones are ``names``, those that begin with
+    ``further``, and the ``ignored`` ones."""
     columns = tuple(name for name in columns if not is_note(name))
     wanted = f"the columns are {', '.join(names)}"
     if not columns:

@@ -24,16 +24,17 @@ def joining_routes(join: JoinPeople, leave: LeavePeople, undo: UndoAct) -> Route
     async def join_people(request: ApiRequest, data: Body[JoinRequest]) -> Envelope[Moved]:
         """Let people join. Creates the account of each person, the number, the PIN, the profile,
         the default profile of the desk and the directory entry, of all people in one transaction;
-        then switches the phones. A PIN is shown once, here. A person who has joined before does not
-        change. With `dry_run` nothing is written."""
+        then switches the phones. The people are a list, or a table in CSV or Excel. A PIN is shown
+        once, here. A person who has joined before does not change. With `dry_run` nothing is
+        written."""
         return _reply("joined", await join(request.user, data))
 
     @routes.post("/leave", status_code=200, raises=[ActRefused])
     async def leave_people(request: ApiRequest, data: Body[LeaveRequest]) -> Envelope[Moved]:
         """Let people leave. Ends sessions, API tokens and logins at phones, frees the numbers or
         gives them to another person, hides the directory entry and deactivates the account, of all
-        people in one transaction; then the phones get their default profiles. With `dry_run`
-        nothing is written."""
+        people in one transaction; then the phones get their default profiles. The people are a
+        list, or a table in CSV or Excel. With `dry_run` nothing is written."""
         return _reply("left", await leave(request.user, data))
 
     @routes.post("/undo", status_code=200, raises=[ActRefused, NotFound])

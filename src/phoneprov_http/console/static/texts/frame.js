@@ -106,8 +106,11 @@ export const inWords = (text) =>
 /** @param {string} label */
 const inSentence = (label) => (/^[A-Z]{2}/.test(label) ? label : label.toLowerCase());
 
-/** @param {string} field */
+/** @param {string} field @returns {string} */
 export function labelOf(field) {
+  const row = /^lines\[(\d+)\]\.?(.*)$/.exec(field);
+  // The first line has the names of the API.
+  if (row) return [`Line ${row[1]}:`, row[1] === "1" ? row[2] : row[2] && labelOf(row[2])].filter(Boolean).join(" ");
   const [name] = field.replace(/_uuid$/, "").split(/[.[]/);
   return labels[field] ?? labels[name] ?? name.replaceAll("_", " ").replace(/^./, (first) => first.toUpperCase());
 }

@@ -99,9 +99,10 @@ export const people = {
     "Ends logins, sessions and API tokens, frees or hands over the numbers, hides the directory entry and deactivates the account. Preview it first.",
   joinNow: "Let join",
   leaveNow: "Let leave",
-  peopleTable: "Several people as a table (CSV)",
-  joinTable: "In place of the fields above. The first line names the columns: first_name,last_name,username,email,number,mac and others.",
-  leaveTable: "In place of the fields above. The first line names the columns: username,hand_over_to.",
+  peopleTable: "Several people, from a file or a table",
+  joinTable:
+    "In place of the person above. The first line names the columns: first_name, last_name, username, email, and at will number, mac, department and others. Block, template, PIN and directory above are for people without a column of their own.",
+  leaveTable: "In place of the person above. The first line names the columns: username and, at will, hand_over_to.",
   blockHint: "The smallest free number, such as 300-349.",
   numberHint: "A certain number, in place of the block.",
   handOverHint: "Leave empty to make the numbers free.",

@@ -66,16 +66,9 @@ const NEXT = {
 };
 const ORDER = ["failed", "updated", "created", "unchanged"];
 
-/** @type {import("../router.js").View} */
-export function importView({ element, query }) {
-  const ids = { kind: uniqueId("kind"), file: uniqueId("file"), text: uniqueId("csv"), encoding: uniqueId("encoding") };
-  const kind = h(
-    "select",
-    { id: ids.kind, onchange: outdated },
-    ...Object.entries(texts.kinds).map(([value, text]) =>
-      h("option", { value, selected: value === query.get("kind") }, text),
-    ),
-  );
+/** A table as a file or as text. @param {() => void} changed */
+export function tableInput(changed) {
+  const ids = { file: uniqueId("file"), text: uniqueId("csv"), encoding: uniqueId("encoding") };
   const file = h("input", { id: ids.file, type: "file", accept: ".csv,text/csv,.xlsx", onchange: () => void read() });
   const encoding = h(
     "select",
@@ -85,21 +78,11 @@ export function importView({ element, query }) {
   const problem = h("p", { className: "state wait", role: "alert", hidden: true });
   const encodingField = field(ids.encoding, texts.encoding, encoding);
   encodingField.hidden = true;
-  const text = h("textarea", { id: ids.text, rows: 10, spellcheck: false, oninput: outdated });
-  const result = h("div", { "aria-live": "polite" });
-  const dryRun = h("button", { type: "submit", className: "primary" }, texts.dryRun);
-  const write = h("button", { type: "button", onclick: () => send(false) }, texts.import_);
+  const text = h("textarea", { id: ids.text, rows: 10, spellcheck: false, oninput: changed });
   const textField = field(ids.text, texts.csv, text, "area");
   /** @type {ArrayBuffer | null} */
   let bytes = null;
   let isSheet = false;
-  let isSaved = true;
-
-  function outdated() {
-    write.disabled = true;
-    isSaved = text.value === "" && !isSheet;
-    fill(result);
-  }
 
   /** A file that is not UTF-8 is never guessed without a word. */
   async function read() {
@@ -110,7 +93,7 @@ export function importView({ element, query }) {
     if (isSheet) {
       text.value = "";
       encodingField.hidden = problem.hidden = true;
-      outdated();
+      changed();
     }
     if (bytes === null || isSheet) return;
     const found = encodingOf(bytes);
@@ -129,7 +112,38 @@ export function importView({ element, query }) {
       problem.textContent = texts.notDecoded;
     }
     text.value = found ?? "";
-    outdated();
+    changed();
+  }
+
+  return {
+    elements: [field(ids.file, texts.file, file), problem, encodingField, textField],
+    text: () => text.value,
+    isEmpty: () => text.value === "" && !isSheet,
+    /** What is sent. */
+    table: () => (isSheet && bytes !== null ? { xlsx: base64(bytes) } : { csv: text.value }),
+  };
+}
+
+/** @type {import("../router.js").View} */
+export function importView({ element, query }) {
+  const kindId = uniqueId("kind");
+  const kind = h(
+    "select",
+    { id: kindId, onchange: outdated },
+    ...Object.entries(texts.kinds).map(([value, text]) =>
+      h("option", { value, selected: value === query.get("kind") }, text),
+    ),
+  );
+  const input = tableInput(outdated);
+  const result = h("div", { "aria-live": "polite" });
+  const dryRun = h("button", { type: "submit", className: "primary" }, texts.dryRun);
+  const write = h("button", { type: "button", onclick: () => send(false) }, texts.import_);
+  let isSaved = true;
+
+  function outdated() {
+    write.disabled = true;
+    isSaved = input.isEmpty();
+    fill(result);
   }
 
   /** @param {boolean} isDry */
@@ -137,10 +151,9 @@ export function importView({ element, query }) {
     dryRun.disabled = write.disabled = true;
     fill(result, h("p", {}, texts.loading));
     try {
-      const table = isSheet && bytes !== null ? { xlsx: base64(bytes) } : { csv: text.value };
-      const { data } = await api.post(`imports/${kind.value}`, { ...table, dry_run: isDry });
+      const { data } = await api.post(`imports/${kind.value}`, { ...input.table(), dry_run: isDry });
       isSaved = data.written;
-      fill(result, ...shown(data, isDry, text.value, kind.value));
+      fill(result, ...shown(data, isDry, input.text(), kind.value));
       write.disabled = !isDry || data.failed > 0 || data.created + data.updated === 0;
     } catch (error) {
       fill(result, errorBox(error));
@@ -163,11 +176,8 @@ export function importView({ element, query }) {
           void send(true);
         },
       },
-      field(ids.kind, texts.kind, kind),
-      field(ids.file, texts.file, file),
-      problem,
-      encodingField,
-      textField,
+      field(kindId, texts.kind, kind),
+      ...input.elements,
       h("div", { className: "actions" }, dryRun, write),
     ),
     result,

@@ -6,44 +6,43 @@ import { choices, picker, recordForm } from "../elements/forms.js";
 import { badge, errorBox, heading, help, messageOf, notice, sentences, simpleTable } from "../elements/parts.js";
 import { JOINER, field } from "../fields.js";
 import { showAgain } from "../router.js";
-import { recordsOf } from "../tables.js";
 import { texts } from "../texts.js";
+import { tableInput } from "./import.js";
 import { PHONES, PROFILES } from "./shared.js";
 
 /** @typedef {import("../../types").Moved} Moved */
 
 /** @typedef {{path: string, fields: import("../fields.js").Field[], record: Record<string, any>,
- *   pickers: Record<string, ReturnType<typeof picker>>, perPerson: string[], words: {title: string, hint: string, button: string, table: string}}} Act */
-
-const FLAGS = ["is_active", "voicemail", "pin", "switch", "directory"];
+ *   pickers: Record<string, ReturnType<typeof picker>>, usual: string[], shared: string[], words: {title: string, hint: string, button: string, table: string}}} Act */
 
 /** @type {import("../router.js").View} */
 export async function joinView({ element, parameters: [path], query }) {
   const act = path === "join" ? join() : leave(query.get("username") ?? "");
   const result = h("div", { "aria-live": "polite" });
-  const table = field("people_table", { label: texts.peopleTable, kind: "area", hint: act.words.table });
+  const outdated = () => fill(result);
+  const input = tableInput(outdated);
   /** @type {Record<string, any> | null} */
   let body = null;
   const { form } = recordForm(
-    [...act.fields, table],
+    act.fields,
     act.record,
     async (values) => {
       fill(result);
-      body = bodyOf(act, values);
+      body = bodyOf(act, values, input);
       try {
         const reply = await api.post(`people/${act.path}`, { ...body, dry_run: true });
         fill(result, ...preview(reply.data, act, write));
         result.scrollIntoView({ block: "nearest" });
         return null;
       } catch (error) {
-        throw ofOnePerson(error, body?.people.length === 1);
+        throw ofOnePerson(error, body?.people !== undefined);
       }
     },
     { button: texts.preview },
   );
-  for (const one of Object.values(act.pickers)) form.querySelector(".area")?.before(one.element);
+  const several = h("details", { className: "wide" }, h("summary", {}, texts.peopleTable), h("div", { className: "record" }, h("p", { className: "hint wide" }, act.words.table), ...input.elements));
+  form.querySelector(".actions")?.before(...Object.values(act.pickers).map((one) => one.element), several);
   // What was previewed is what is written.
-  const outdated = () => fill(result);
   form.addEventListener("input", outdated);
   form.addEventListener("change", outdated);
 
@@ -87,7 +86,8 @@ function join() {
     fields: JOINER,
     record: { pin: true, directory: true },
     pickers: { template, mac },
-    perPerson: ["template", "mac"],
+    usual: ["block", "template", "pin", "directory"],
+    shared: [],
     words: { title: texts.joinTitle, hint: texts.joinHint, button: texts.joinNow, table: texts.joinTable },
   };
 }
@@ -105,40 +105,20 @@ function leave(username) {
     fields: [field("username"), field("hand_over_to", { hint: texts.handOverHint })],
     record: { username },
     pickers: { vacant_profile_uuid: vacant },
-    perPerson: [],
+    usual: ["vacant_profile_uuid"],
+    shared: ["vacant_profile_uuid"],
     words: { title: texts.leaveTitle, hint: texts.leaveHint, button: texts.leaveNow, table: texts.leaveTable },
   };
 }
 
-/** The request: the people of the table if there is one, else the person of the form.
- * @param {Act} act @param {Record<string, any>} values */
-function bodyOf(act, { people_table, ...person }) {
-  const chosen = Object.fromEntries(
-    Object.entries(act.pickers).map(([name, one]) => [name, one.value()]).filter(([, value]) => value),
-  );
-  const own = Object.fromEntries(Object.entries(chosen).filter(([name]) => act.perPerson.includes(name)));
-  const shared = Object.fromEntries(Object.entries(chosen).filter(([name]) => !act.perPerson.includes(name)));
-  const given = Object.fromEntries(Object.entries(person).filter(([, value]) => value !== "" && value !== null));
-  const people = people_table ? peopleOf(people_table, act, { ...given, ...own }) : [{ ...given, ...own }];
-  return { people, ...shared };
-}
-
-/** The first line of a table names the fields; the block and the template of the form are for people
- * without one. @param {string} text @param {Act} act @param {Record<string, any>} usual */
-function peopleOf(text, act, { block, template, pin, directory }) {
-  const [head, ...rows] = recordsOf(text);
-  const names = head.cells.map((name) => name.trim().toLowerCase().replaceAll(" ", "_"));
-  return rows.map(({ cells }) => {
-    const person = Object.fromEntries(
-      names.map((name, at) => [name, (cells[at] ?? "").trim()]).filter(([, cell]) => cell !== ""),
-    );
-    for (const name of FLAGS) {
-      if (/^(true|false)$/i.test(person[name] ?? "")) person[name] = /** @type {any} */ (/^true$/i.test(person[name]));
-    }
-    if (act.path === "leave") return person;
-    const number = person.number || person.block ? {} : { block };
-    return { ...number, template, pin, directory, ...person };
-  });
+/** The request: the table if there is one, with what its people get otherwise; else the person of the form.
+ * @param {Act} act @param {Record<string, any>} values @param {ReturnType<typeof tableInput>} input */
+function bodyOf(act, values, input) {
+  const chosen = Object.entries(act.pickers).map(([name, one]) => [name, one.value()]);
+  const given = Object.fromEntries([...Object.entries(values), ...chosen].filter(([, value]) => value !== "" && value !== null));
+  const only = (/** @type {(name: string) => boolean} */ is) => Object.fromEntries(Object.entries(given).filter(([name]) => is(name)));
+  if (!input.isEmpty()) return { ...input.table(), ...only((name) => act.usual.includes(name)) };
+  return { people: [only((name) => !act.shared.includes(name))], ...only((name) => act.shared.includes(name)) };
 }
 
 /** Problems of the only person stand beside the fields. @param {unknown} error @param {boolean} isOne */
@@ -152,6 +132,7 @@ function ofOnePerson(error, isOne) {
 function preview(moved, act, write) {
   return [
     h("h2", {}, texts.previewTitle),
+    moved.unread_sheets.length > 0 && h("p", {}, texts.unreadSheets(moved.unread_sheets)),
     table(moved, texts.stepsForetold),
     h("div", { className: "actions" }, h("button", { className: "primary", onclick: write }, act.words.button)),
   ];

@@ -1,42 +1,29 @@
 """``phoneprov join``, ``phoneprov leave`` and ``phoneprov undo``."""
 
-import asyncio
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn
 
 import click
 
 from phoneprov_core.features.joining.model import (
-    Joiner,
+    ActRefused,
     JoinRequest,
-    Leaver,
     LeaveRequest,
     Moved,
     UndoRequest,
 )
-from phoneprov_core.features.transfer.model import (
-    Row,
-    RowProblem,
-    Table,
-    is_note,
-    problems_of,
-    truth,
-)
-from phoneprov_core.features.transfer.sheets import spoiled, tidied
-from phoneprov_core.kernel.commands import Command, command_of, invalid
-from phoneprov_core.kernel.errors import Invalid, PhoneprovError
+from phoneprov_core.features.transfer.texts import SentTable
+from phoneprov_core.kernel.commands import command_of
 from phoneprov_http.main.commands.features.transfer import readable_table
 from phoneprov_http.main.commands.local_access import Acting, as_operator, profile_called
 from phoneprov_http.main.commands.terminal import as_json, naming, print_json, printable
 
-C = TypeVar("C", bound=Command)
-
-_VALUES = "values."
-_TRUTHS = {"is_active", "voicemail", "pin", "switch", "directory"}
 _FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
-_PERSON = re.compile(r"people\[([0-9]+)\]")
+_LINE = re.compile(r"lines\[([0-9]+)\]\.?(.*)")
 _ACTED = {"done": "+", "failed": "!", "pending": "~"}
 
 _dry_run = click.option("--dry-run", is_flag=True, help="Show each step; write nothing.")
@@ -62,11 +49,12 @@ def join(
     \b
       phoneprov join people.csv --block 300-349 --template office --dry-run
     """
+    given = {"block": block, "template": template}
+    fields: Any = {name: value for name, value in given.items() if value is not None}
     with naming({"block": "--block", "template": "--template"}):
-        people, lines = _people(file, Joiner, {"block": block, "template": template})
-        request = JoinRequest(people=people, dry_run=dry_run)
-    with _by_line(file, lines):
-        moved = as_operator(lambda at: at.container.join_people()(at.actor, request))
+        request = JoinRequest(dry_run=dry_run, **fields)
+    with _table(file) as table:
+        moved = as_operator(lambda at: at.container.join_people()(at.actor, request, table))
     _report(moved, as_json=as_json)
 
 
@@ -86,14 +74,13 @@ def leave(file: Path, *, vacant: str | None, dry_run: bool, as_json: bool) -> No
     \b
       phoneprov leave leavers.csv --vacant Lobby --dry-run
     """
-    people, lines = _people(file, Leaver, {})
 
     async def work(at: Acting) -> Moved:
         uuid = None if vacant is None else await profile_called(at, vacant)
-        request = LeaveRequest(people=people, vacant_profile_uuid=uuid, dry_run=dry_run)
-        return await at.container.leave_people()(at.actor, request)
+        request = LeaveRequest(vacant_profile_uuid=uuid, dry_run=dry_run)
+        return await at.container.leave_people()(at.actor, request, table)
 
-    with _by_line(file, lines):
+    with _table(file) as table:
         moved = as_operator(work)
     _report(moved, as_json=as_json)
 
@@ -117,78 +104,22 @@ def undo(act: str, *, dry_run: bool, as_json: bool) -> None:
     _report(moved, as_json=as_json)
 
 
-def _people(
-    file: Path, command: type[C], usual: dict[str, str | None]
-) -> tuple[tuple[C, ...], list[int]]:
-    """The people of a file and their lines; ``usual`` are values for people without one. Exits
-    with every problem of the file."""
-    with readable_table(file) as table:
-        rows = asyncio.run(_rows(table))
-    people, lines, problems = list[C](), list[int](), list[RowProblem]()
-    for row in rows:
-        if isinstance(row, RowProblem):
-            problems.append(row)
-            continue
-        try:
-            people.append(command_of(command, _given(row, usual)))
-            lines.append(row.line)
-        except Invalid as error:
-            problems += problems_of(row.line, error)
-    if problems or not people:
-        _complain(file, problems or [RowProblem(1, "", "The table has no people")])
-    return tuple(people), lines
+@contextmanager
+def _table(file: Path) -> Iterator[SentTable]:
+    """The table of a file. Exits with the lines of the people who are wrong."""
+    try:
+        with readable_table(file) as table:
+            yield table
+    except ActRefused as refused:
+        found = [(_LINE.fullmatch(one.field), one.message) for one in refused.problems]
+        _complain(file, [(int(at[1]), at[2], message) for at, message in found if at])
 
 
-async def _rows(table: Table) -> list[Row | RowProblem]:
-    return [row async for piece in table.pieces() for row in piece]
-
-
-def _given(row: Row, usual: dict[str, str | None]) -> dict[str, object]:
-    cells = {name: cell for name, cell in tidied(row.cells).items() if not is_note(name)}
-    if problems := spoiled(cells):
-        raise invalid(problems)
-    given: dict[str, Any] = {}
-    for name, cell in cells.items():
-        if cell and name.startswith(_VALUES):
-            given.setdefault("values", {})[name.removeprefix(_VALUES)] = cell
-        elif cell:
-            given[name] = truth(cell) if name in _TRUTHS else cell
-    if "number" in given:
-        usual = {**usual, "block": None}
-    return {**{name: value for name, value in usual.items() if value}, **given}
-
-
-class _by_line:  # noqa: N801
-    """Names the lines of a file in place of the positions of people."""
-
-    def __init__(self, file: Path, lines: list[int]) -> None:
-        self._file, self._lines = file, lines
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, _kind: object, error: object, _trace: object) -> None:
-        if not isinstance(error, PhoneprovError):
-            return
-        problems = []
-        for one in error.problems:
-            place, _, field = one.field.removeprefix("people[").partition("]")
-            if not place.isdigit() or not one.field.startswith("people["):
-                return
-            field = field.removeprefix(".")
-            message = _PERSON.sub(lambda at: f"line {self._lines[int(at[1])]}", one.message)
-            problems.append(RowProblem(self._lines[int(place)], field, message))
-        if problems:
-            _complain(self._file, problems)
-
-
-def _complain(file: Path, problems: list[RowProblem]) -> None:
+def _complain(file: Path, problems: list[tuple[int, str, str]]) -> NoReturn:
     name = "stdin" if str(file) == "-" else file.name
-    for one in problems:
-        field = f"{one.field} " if one.field else ""
-        click.echo(
-            printable(f"{name}:{one.line}: {field}{one.message.removesuffix('.')}."), err=True
-        )
+    for line, field, message in sorted(problems):
+        text = f"{field} {message}".strip().removesuffix(".")
+        click.echo(printable(f"{name}:{line}: {text}."), err=True)
     click.echo("Nothing was written.", err=True)
     sys.exit(1)
 

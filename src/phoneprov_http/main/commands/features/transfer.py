@@ -255,7 +255,7 @@ def _import_rows(kind: str, file: Path, user: str | None, **how: Any) -> tuple[I
     name = "stdin" if str(file) == "-" else file.name
     of_cards = columns_in(kind) if kind in DIRECTORIES and is_vcard(file) else None
     with readable_table(file, of_cards) as read:
-        table = read
+        table: Table = read
         if user is not None:
             table = OwnedBy(table, user)
 
@@ -322,7 +322,7 @@ def readable(file: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def readable_table(file: Path, of_cards: tuple[str, ...] | None = None) -> Iterator[Table]:
+def readable_table(file: Path, of_cards: tuple[str, ...] | None = None) -> Iterator[SentTable]:
     """The table in the file or in standard input: in vCards with these columns, in an Excel file,
     whose other sheets are named afterwards, or in a CSV file."""
     with readable(file) as path:
