@@ -105,12 +105,12 @@ from phoneprov_core.features.serving.use_cases import (
 )
 from phoneprov_core.features.sync.model import (
     Directory as Directory,
+    ImportOrSync as ImportOrSync,
     Synced as Synced,
     SyncedPerson as SyncedPerson,
     SyncOptions as SyncOptions,
     SyncRefused as SyncRefused,
 )
-from phoneprov_core.features.sync.texts import ImportOrSync as ImportOrSync
 from phoneprov_core.features.sync.use_cases import SyncPeople as SyncPeople
 from phoneprov_core.features.templates.deployed import (
     RenderRequest as RenderRequest,
@@ -161,7 +161,9 @@ from phoneprov_core.inventory.configuration.comparison import (
     Compare as Compare,
     Compared as Compared,
     Comparison as Comparison,
+    NumberedStars as NumberedStars,
     compare as compare,
+    masked as masked,
     unified_diff as unified_diff,
 )
 from phoneprov_core.inventory.configuration.findings import (
@@ -170,10 +172,6 @@ from phoneprov_core.inventory.configuration.findings import (
     has_errors as has_errors,
 )
 from phoneprov_core.inventory.configuration.lint import lint as lint
-from phoneprov_core.inventory.configuration.well_formed import (
-    NumberedStars as NumberedStars,
-    masked as masked,
-)
 from phoneprov_core.inventory.phones.model import (
     CountedPhones as CountedPhones,
     CountsQuery as CountsQuery,

@@ -17,7 +17,7 @@ from phoneprov_core.features.lines.numbers import Numbers
 from phoneprov_core.features.lines.use_cases import Lines, PjsipObjects
 from phoneprov_core.features.rehearsal.foresight import RehearseBatch
 from phoneprov_core.features.serving.use_cases import DiscoveredPhones, Fetches
-from phoneprov_core.features.sync.texts import ImportOrSync
+from phoneprov_core.features.sync.model import ImportOrSync
 from phoneprov_core.features.sync.use_cases import SyncPeople
 from phoneprov_core.features.templates.deployed import TryTemplate
 from phoneprov_core.features.templates.use_cases import Templates

@@ -11,7 +11,7 @@ from phoneprov_adapters.files.excel import table_in
 from phoneprov_adapters.files.ldif import whole_table_in
 from phoneprov_core.features.batches.commands import CreateBatch
 from phoneprov_core.features.batches.use_cases import Batches
-from phoneprov_core.features.sync.texts import ImportOrSync
+from phoneprov_core.features.sync.model import ImportOrSync
 from phoneprov_core.features.sync.use_cases import SyncPeople
 from phoneprov_core.features.transfer.edits import EditRecords, Restart
 from phoneprov_core.features.transfer.texts import ImportText, ListAsTable

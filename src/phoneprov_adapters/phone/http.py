@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 
 from phoneprov_adapters.phone.request import Broken, Headers, Server, TooMuch, Unreachable, ask
 from phoneprov_adapters.runtime.networks import PhoneNetworks
-from phoneprov_core.inventory.configuration.elements import REPLY_LIMIT
+from phoneprov_core.inventory.configuration.well_formed import REPLY_LIMIT
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.kernel.fields import SECRET, Redacted
 from phoneprov_core.switching.deployments.observation import (

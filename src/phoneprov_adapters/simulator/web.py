@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 
 import h11
 
-from phoneprov_core.inventory.configuration.elements import elements_of
+from phoneprov_core.inventory.configuration.well_formed import elements_of
 from phoneprov_core.kernel.fields import SECRET, Redacted
 
 SECONDS = 5.0

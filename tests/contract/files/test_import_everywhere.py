@@ -11,8 +11,9 @@ import pytest
 from contract.files.conftest import transfer_over
 from phoneprov_adapters.files.csv import CsvText, CsvWriter
 from phoneprov_adapters.sql.engines.transaction import Database
+from phoneprov_core.features.transfer.importing import Reader
 from phoneprov_core.features.transfer.model import RowProblem
-from phoneprov_core.features.transfer.rows import Index, Reader
+from phoneprov_core.features.transfer.sheets import Index
 from phoneprov_core.features.transfer.use_cases import Transfer, columns_out
 from phoneprov_core.kernel.actor import Actor, LevelRule, system_actor
 from support.stores import DATABASES

@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 from msgspec import structs
 
-from phoneprov_core.inventory.configuration.elements import REPLY_LIMIT
+from phoneprov_core.inventory.configuration.well_formed import REPLY_LIMIT
 from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.switching.devices.commands import CLEAR_SERVICES, restart_keys
 from phoneprov_core.switching.devices.ports import KeyPress

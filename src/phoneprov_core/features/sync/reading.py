@@ -15,8 +15,8 @@ from phoneprov_core.features.sync.model import (
     SyncOptions,
     SyncTransaction,
 )
+from phoneprov_core.features.transfer.importing import PIECE
 from phoneprov_core.features.transfer.model import Row, RowProblem, problems_of, truth
-from phoneprov_core.features.transfer.rows import PIECE
 from phoneprov_core.features.transfer.sheets import spoiled
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of, invalid, wrong

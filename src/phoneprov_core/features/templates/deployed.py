@@ -15,10 +15,9 @@ from phoneprov_core.features.templates.recipes import (
     recipe_of,
 )
 from phoneprov_core.features.templates.use_cases import TemplatesTransaction
-from phoneprov_core.inventory.configuration.comparison import Compare, Comparison
-from phoneprov_core.inventory.configuration.elements import Element, walk
+from phoneprov_core.inventory.configuration.comparison import Compare, Comparison, masked
 from phoneprov_core.inventory.configuration.findings import Finding, Severity
-from phoneprov_core.inventory.configuration.well_formed import masked
+from phoneprov_core.inventory.configuration.well_formed import Element, walk
 from phoneprov_core.inventory.extensions import CHAN_PJSIP, CHAN_SIP
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.inventory.profiles.model import SwitchRequest, TemplateRevision

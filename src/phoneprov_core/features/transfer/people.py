@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
+from phoneprov_core.features.transfer.importing import PIECE
 from phoneprov_core.features.transfer.model import (
     OWNER,
     Joined,
@@ -16,7 +17,6 @@ from phoneprov_core.features.transfer.model import (
     WholeTable,
     named_user,
 )
-from phoneprov_core.features.transfer.rows import PIECE
 from phoneprov_core.features.transfer.sheets import spoiled, tidied
 from phoneprov_core.inventory.links import CreateLink, FullLink, Links
 from phoneprov_core.kernel.actor import Actor

@@ -13,7 +13,11 @@ from phoneprov_core.features.transfer.configurations import (
     DeskRowPatch,
     DeskTable,
 )
-from phoneprov_core.features.transfer.model import OWNER, Note, truth
+from phoneprov_core.features.transfer.model import (
+    OWNER,
+    Note,
+    truth,
+)
 from phoneprov_core.inventory.extensions import CreateExtension, Extension, ExtensionPatch
 from phoneprov_core.inventory.locations import (
     CreateLocation,
@@ -22,6 +26,7 @@ from phoneprov_core.inventory.locations import (
 )
 from phoneprov_core.inventory.phone_parts import CreateKem, Kem, KemPatch
 from phoneprov_core.inventory.phones.model import CreatePhone, Phone, PhonePatch
+from phoneprov_core.kernel.commands import invalid, wrong
 from phoneprov_core.kernel.errors import Problem
 from phoneprov_core.kernel.values import INVISIBLE, caseless, known_id, known_mac
 from phoneprov_core.people.access import location_key
@@ -228,3 +233,77 @@ SHEETS = {
         PERSONAL_DIRECTORY,
     )
 }
+
+
+_NEW = "line "
+
+
+class Index:
+    """Finds the record that a row names. Of the records it keeps their names only."""
+
+    def __init__(self, sheet: Sheet) -> None:
+        self._sheet = sheet
+        self._named: dict[tuple[str, str], str] = {}
+        self._contents: dict[tuple[str, ...], str] = {}
+        self._unique: dict[tuple[str, str], str] = {}
+        self._has: dict[tuple[str, str], str] = {}
+        self._lines: dict[str, int] = {}
+
+    def learn(self, record: Struct, owner: str) -> None:
+        """Add a stored record. Of several with one name the first counts."""
+        values = {name: getattr(record, name) for name in record.__struct_fields__}
+        self._note(str(values[self._sheet.key]), values, owner)
+
+    def named(self, cells: Mapping[str, object]) -> str | None:
+        """The key of the record that a row names, or None for a new one. A name without a stored
+        record is ignored: the record comes from another installation."""
+        for name in self._sheet.names(cells):
+            if (key := self._named.get(name)) is not None:
+                return key
+        return None
+
+    def saying(self, values: Mapping[str, object], owner: str) -> str | None:
+        """The key of the record with the same content, or None."""
+        return self._contents.get(self._sheet.content(values, owner))
+
+    def claim(self, line: int, key: str | None, values: Mapping[str, object], owner: str) -> None:
+        """Note that the row at ``line`` is the record ``key`` (None: a new one). Raises ``Invalid``
+        with the conflicts with an earlier row or with another record."""
+        means = key if key is not None else f"{_NEW}{line}"
+        names = self._sheet.names(values)
+        earlier = self._lines.get(means, line)
+        if earlier != line and names:
+            raise wrong(names[0][0], f"is on line {earlier} already")
+        if problems := [
+            Problem(field, "is already in use")
+            for field in self._sheet.unique
+            if (value := comparable(field, values.get(field)))
+            and self._unique.get((field, value), means) != means
+        ]:
+            raise invalid(problems)
+        self._lines[means] = line
+        self._note(means, values, owner)
+
+    def is_stored(self, key: str) -> bool:
+        """Whether a key belongs to a record that was stored before the import."""
+        return not key.startswith(_NEW)
+
+    def is_brought(self, key: str, *, before: int) -> bool:
+        """Whether a key belongs to a record of a row above the line ``before``."""
+        return key.startswith(_NEW) and self._lines[key] < before
+
+    def is_new(self, key: str, *, at: int) -> bool:
+        """Whether a key belongs to the record of the row at this line."""
+        return key.startswith(_NEW) and self._lines[key] == at
+
+    def _note(self, key: str, values: Mapping[str, object], owner: str) -> None:
+        for name in self._sheet.names(values):
+            self._named.setdefault(name, key)
+        for field in self._sheet.unique:
+            if value := comparable(field, values.get(field)):
+                # A record that gets a new value releases its old one.
+                self._unique.pop((field, self._has.get((key, field), "")), None)
+                self._has[key, field] = value
+                self._unique[field, value] = key
+        if self._sheet.by_content:
+            self._contents.setdefault(self._sheet.content(values, owner), key)

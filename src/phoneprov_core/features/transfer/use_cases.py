@@ -17,7 +17,7 @@ from phoneprov_core.features.transfer.configurations import (
     template_row,
     write_template,
 )
-from phoneprov_core.features.transfer.importing import Import
+from phoneprov_core.features.transfer.importing import PIECE, Import
 from phoneprov_core.features.transfer.model import (
     OWNER,
     Imported,
@@ -40,7 +40,6 @@ from phoneprov_core.features.transfer.people import (
     link_row,
     pin_hashes,
 )
-from phoneprov_core.features.transfer.rows import PIECE
 from phoneprov_core.features.transfer.sheets import SHEETS, USERS, Sheet
 from phoneprov_core.inventory.extensions import CHAN_PJSIP, Extension, Extensions
 from phoneprov_core.inventory.links import Links

@@ -1,26 +1,20 @@
-"""The difference of two configurations, masked, and what a phone needs to apply it."""
+"""A configuration with its secrets masked, the difference of two, and what a phone needs to apply
+it."""
 
 import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from difflib import SequenceMatcher
+from functools import cache
 from typing import Annotated, NamedTuple
-from xml.parsers import expat
 
 from msgspec import Struct
 
-from phoneprov_core.inventory.configuration.findings import Finding
+from phoneprov_core.inventory.configuration.findings import Finding, needing_reset
 from phoneprov_core.inventory.configuration.lint import lint
-from phoneprov_core.inventory.configuration.well_formed import (
-    NumberedStars,
-    Places,
-    blanked,
-    fault_in,
-    masked,
-    repeated,
-)
+from phoneprov_core.inventory.configuration.well_formed import Element, fault_in, walk
 from phoneprov_core.kernel.fields import SECRET, Redacted
-from phoneprov_core.kernel.secrets import Mask, stars
+from phoneprov_core.kernel.secrets import Mask, masked_urls, names_secret, stars
 
 CONTEXT = 3
 MOST_LINES = 2000
@@ -30,6 +24,10 @@ and that number times the pairs of equal lines among them, which is what ``Seque
 need (half a second). Beyond them all of these lines are shown as removed and added."""
 
 _LINE_END = re.compile("\r\n|\n|\r")
+
+
+Places = tuple[tuple[int, int], ...]
+"""Begin and end of places in a text, as byte offsets."""
 
 
 class _Piece(NamedTuple):
@@ -123,70 +121,6 @@ def _place(start: int, stop: int) -> str:
     return f"{start + 1 if length else start},{length}"
 
 
-# Firmware, locale, date and time and the addresses of services are read when a phone starts
-# completely; lines, keys and speed dials also after a restart (Cisco's CME documentation).
-_LOAD = "loadInformation"
-_NEED_RESET = frozenset(
-    {
-        _LOAD, "userLocale", "networkLocale", "networkLocaleInfo", "dateTimeSetting",
-        "authenticationURL", "directoryURL", "idleURL", "informationURL", "messagesURL",
-        "proxyServerURL", "servicesURL",
-        "secureAuthenticationURL", "secureDirectoryURL", "secureIdleURL", "secureInformationURL",
-        "secureMessagesURL", "secureServicesURL",
-    }
-)  # fmt: skip
-
-
-def needing_reset(old: str, new: str) -> tuple[str, ...]:
-    """The names of the elements that differ and take effect after a reset only, sorted. Both texts
-    are without a fault (see ``well_formed``). The cost is linear."""
-    before, after = _values(old), _values(new)
-    return tuple(
-        sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
-    )
-
-
-def _values(xml: str) -> dict[str, list[str]]:
-    """The elements that need a reset: per name, their content in document order."""
-    found: dict[str, list[str]] = {}
-    content: list[str] = []
-    inside = ""
-    depth = 0
-
-    def start(name: str, attributes: dict[str, str]) -> None:
-        nonlocal inside, depth
-        if not inside:
-            # Multi-model files add a number: loadInformation307.
-            known = _LOAD if name.startswith(_LOAD) else name
-            if known not in _NEED_RESET:
-                return
-            inside = known
-        content.append(f"<{name} {sorted(attributes.items())}>")
-        depth += 1
-
-    def text(data: str) -> None:
-        if inside:
-            content.append(data)
-
-    def end(_name: str) -> None:
-        nonlocal inside, depth
-        if not inside:
-            return
-        depth -= 1
-        if not depth:
-            found.setdefault(inside, []).append(" ".join("".join(content).split()))
-            content.clear()
-            inside = ""
-
-    parser = expat.ParserCreate()
-    parser.buffer_text = True
-    parser.StartElementHandler = start
-    parser.CharacterDataHandler = text
-    parser.EndElementHandler = end
-    parser.Parse(xml.encode(), True)
-    return found
-
-
 class Comparison(Redacted, frozen=True, kw_only=True):
     """A configuration, and the configuration to compare it with (None: no diff).
 
@@ -257,3 +191,97 @@ Compare = Callable[[Comparison], Awaitable[Compared]]
 
 Raises ``Unavailable`` if the computation does not finish in time.
 """
+
+
+_ATTRIBUTE = re.compile(rb"""(?<=[\s"'])([^\s=<>"'/]++)\s*+=\s*+("[^"]*+"|'[^']*+')""")
+
+
+_LINES = re.compile(r"[^\r\n]++")
+
+
+_ELEMENT_IN_TEXT = re.compile(rb"<([^\s<>/!?]++)[^<>]*+>([^<>]++)<")
+
+
+_ENDS = {b"<!--": b"-->", b"<![C": b"]]>"}
+
+
+class NumberedStars:
+    """A mask that numbers secrets: equal secrets have the same number wherever one instance is
+    used, different secrets have different numbers."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    def __call__(self, secret: str) -> str:
+        return f"***{self._numbers.setdefault(secret, len(self._numbers) + 1)}"
+
+
+def repeated(old: str, places: Places, new: str) -> Places:
+    """The places of a text that have the same content as one of ``places`` in the old text."""
+    before, after = old.encode(), new.encode()
+    found: list[tuple[int, int]] = []
+    for secret in {before[start:end] for start, end in places if start < end}:
+        at = after.find(secret)
+        while at >= 0:
+            found.append((at, at + len(secret)))
+            at = after.find(secret, at + len(secret))
+    return tuple(found)
+
+
+def blanked(content: bytes, places: Places) -> bytes:
+    """The content with stars at these places; no other position changes."""
+    hidden = bytearray(content)
+    for start, end in places:
+        hidden[start:end] = b"*" * (end - start)
+    return bytes(hidden)
+
+
+def masked(xml: str, mask: Mask = stars, known: Places = ()) -> str:
+    """The configuration with each secret masked. All other text and the number of lines stay
+    the same; an empty secret stays empty. Comments, CDATA sections, processing instructions and
+    the logins and parameters of URLs are searched too. ``known`` are places of other secrets.
+
+    ``xml`` is a configuration without a fault (see ``well_formed``).
+    """
+    content = xml.encode()
+    places: list[tuple[int, int]] = [*known]
+    is_secret = cache(names_secret)  # for this text only
+
+    def note(element: Element) -> None:
+        if is_secret(element.name):
+            places.append((element.content, element.end))
+        if any(map(is_secret, element.attributes)):
+            places.extend(_in_attributes(content, element.start, element.content))
+
+    def search(start: int) -> None:
+        end = content.index(_ENDS.get(content[start : start + 4], b"?>"), start)
+        places.extend(
+            found.span(2)
+            for found in _ELEMENT_IN_TEXT.finditer(content, start + 1, end)
+            if names_secret(found[1].decode())
+        )
+        places.extend(_in_attributes(content, start, end))
+
+    walk(content, note, search)
+    pieces: list[str] = []
+    done = 0
+    for start, end in sorted(places, key=lambda place: (place[0], -place[1])):
+        # A secret inside another one is masked with it. An empty-element tag has no content.
+        if start < done or end <= start:
+            continue
+        pieces += [content[done:start].decode(), _hidden(content[start:end].decode(), mask)]
+        done = end
+    pieces.append(content[done:].decode())
+    return masked_urls("".join(pieces), mask)
+
+
+def _in_attributes(content: bytes, start: int, end: int) -> list[tuple[int, int]]:
+    return [
+        (found.start(2) + 1, found.end(2) - 1)
+        for found in _ATTRIBUTE.finditer(content, start, end)
+        if names_secret(found[1].decode())
+    ]
+
+
+def _hidden(secret: str, mask: Mask) -> str:
+    return _LINES.sub(lambda line: mask(line[0]) if line[0].strip() else line[0], secret)

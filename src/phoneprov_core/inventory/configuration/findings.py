@@ -1,8 +1,9 @@
-"""Findings of the linter, and the checks of element values."""
+"""Findings of the linter, names of elements that phones know, and checks of their values."""
 
 import re
 from enum import Enum
 from typing import Annotated
+from xml.parsers import expat
 
 from msgspec import Struct
 
@@ -141,3 +142,173 @@ def load_fault(value: str) -> str | None:
     if ending.lower() == LIST:
         return f"ends in {ending}: phones append {LIST} and request a file {ending}{LIST}"
     return f"ends in {ending}: phones append the ending themselves"
+
+
+NUMBERS = _names(
+    """
+    accessApps accessContacts accessFavorites accessVoicemail actionableAlert advertiseG722Codec
+    allCallsOnPrimary anonymousCallBlock autoAnswerEnabled autoCallSelect autoNetDetect
+    autoSelectLineEnable backlightOnWhenIncomingCall blfAudibleAlertSettingOfBusyStation
+    blfAudibleAlertSettingOfIdleStation bluetooth btpbap bthfu callHoldRingback
+    callLogBlfEnabled callParkMonitor callWaiting callerIdBlocking capfAuthMode ciscoCamera
+    deviceSecurityMode detectCMConnectionFailure dfBit dialToneFromReleaseKey
+    displayOnWhenIncomingCall displayRefreshRate dndControl ehookEnable enableCdpPcPort
+    enableCdpSwPort enableHostIDCheck enableLldpPcPort enableLldpSwPort forwardingDelay
+    g722CodecSupport garp handsetWidebandEnable handsetWidebandUIControl headsetWidebandEnable
+    headsetWidebandUIControl hideVideoByDefault holdResumeKey homeScreen ipAddressMode
+    ipMediaAddressFamilyPreference ipPreferenceModeControl joinAcrossLines
+    joinAndDirectTransferPolicy kemOneColumn kpml lineMode LineKeyBarge loggingDisplay
+    lowerYourVoiceAlert markCallAsSpam messageWaitingAMWI messageWaitingLampPolicy
+    outOfRangeAlert pcPort peerFirmwareSharing phonePersonalization powerNegotiation
+    powerOffWhenCharging powerPriority provisioning pswdPersistent recentsSoftKey recentsSoftkey
+    recordingTone requireScreenLock revertPriority rollover rtcp scanningMode sdio sendKeyAction
+    separateMute settingsAccess showCallHistoryForSelectedLine simplifiedNewCall
+    singleButtonBarge softKeyControl softkeyControl spanToPCPort sshAccess stutterMsgWaiting
+    transportLayerProtocol uriDialingDisplayPreference usb1 usb2 videoCapability videoRtcp
+    voiceVlanAccess webAccess webAdmin webProtocol wifi
+    """
+)
+"""Read as numbers: text in them gives the phone wrong settings, or makes it request the file
+repeatedly."""
+
+
+WORDS = _names(
+    """
+    allowAutoConfig alwaysUsePrimeLine alwaysUsePrimeLineVoiceMail autoAnswerAltBehavior
+    autoAnswerOverride autoCallPickupEnable backgroundImageAccess callStats callerName
+    callerNumber cnfJoinEnabled dadEnable dialedNumber disableLocalSpeedDialConfig
+    disableSpeaker disableSpeakerAndHeadset echoMultiEnable enableGroupListen enableMuteFeature
+    enableVad encrConfig fullConfig isSecure localCfwdEnable natEnabled natReceivedProcessing
+    poundEndOfDial redirectEnable redirectedNumber registerWithProxy remoteCcEnable
+    remotePartyID retainForwardInformation rfc2543Hold semiAttendedTransfer sharedLine
+    tftpDefault transferOnhookEnabled userModifiable
+    """
+)
+"""Read as ``true`` or ``false``."""
+
+
+REPEATED = _names("addOnModule capf line member ntp phoneService")
+"""May occur more than once in the same place."""
+
+
+_OTHERS = _names(
+    """
+    MissedCallLoggingOption PushToTalkURL RingLocale T302Timer TLSResumptionTimer TVS
+    URIDialingDisplayPreference abbreviatedDialURI addOnModules address addresses
+    adminConfigurableRinger adminPassword appButtonPriority appButtonTimer
+    appInstallFromAndroidMarket applicationURL authMethod authName authPassword
+    authenticationURL autoAnswer autoAnswerMode autoAnswerTimer backlightIdleTimeout
+    backlightOnDuration backlightOnTime backupProxy backupProxyPort bluetoothProfile busyTrigger
+    callForwardURI callManager callManagerGroup callPickupGroupURI callPickupListURI
+    callPickupURI capfList cdpEnable certHash certHash1 certHash2 certHash3 commonConfig
+    commonProfile connectionMonitorDuration contact credentials dateTemplate dateTimeSetting
+    daysBacklightNotActive daysDisplayNotActive defaultWallpaperFile description desktopClient
+    device deviceLine devicePool deviceProtocol deviceType dialTemplate dialToneSetting
+    directoryURL displayIdleTimeout displayName displayOnDuration displayOnTime dndCallAlert
+    dndReminderTimer dscpAudioForTelepresence dscpAudioForVideo dscpForAudio dscpForCm2Dvce
+    dscpForExecutiveOverrideAudio dscpForExecutiveOverrideVideo dscpForFlashAudio
+    dscpForFlashOverrideAudio dscpForFlashOverrideVideo dscpForFlashVideo dscpForImmediateAudio
+    dscpForImmediateVideo dscpForPriorityAudio dscpForPriorityVideo dscpForSCCPPhoneConfig
+    dscpForSCCPPhoneServices dscpForTelepresence dscpVideo dtmfAvtPayload dtmfCnfCode
+    dtmfDbLevel dtmfExclusiveHoldCode dtmfHoldCode dtmfOutofBand dtmfResumeCode dtmfTxfCode
+    dtmfdn emergencyProxy emergencyProxyPort enableCiscoUcmAppClient enterpriseConfig
+    ethernetPhonePort executiveOverridePreemptable externalNumberMask failConnectTime featureID
+    featureLabel featureOptionMask featurePolicyFile fileSystemVerificationEnable fipsMode
+    forwardCallInfoDisplay handoffdn hashAlg ice idleTimeout idleURL inactiveLoadInformation
+    incomingCallToastTimer informationURL instantMessaging ipAddr1 ipAddr2 ipAddr3 ivrdn
+    keepAlive langCode listen lldpAssetId loadInformation loadServer logServer maxNumCalls
+    maxRedirects meetMeServiceURI members messagesNumber messagesURL mgcpPorts minimumRingVolume
+    mlppDomainId mlppIndicationStatus mobility moreKeyReversionTimer mtu name nameV6 natAddress
+    networkLocale networkLocaleInfo ntpMode ntps offhookToFirstDigitTimer olsonTimeZone
+    organizationTopLevelDomain outboundProxy outboundProxyPort ownerId phoneBookWebAccess
+    phoneLabel phonePassword phonePort phoneServices portalDefaultServer port port1 port2 port3
+    ports preemption preferredCodec presenceServerPri presenceServerType problemReportUploadURL
+    processNodeName proxy proxyServerURL recordingOption recordingToneDuration
+    recordingToneLocalVolume recordingToneRemoteVolume restrictDataRates retryInterval
+    ringSettingActive ringSettingBusyStationPolicy ringSettingIdle ringSettingIdleStationPolicy
+    secureAuthenticationURL secureDirectoryURL secureIdleURL secureInformationURL
+    secureMessagesURL secureServicesURL secureUDSUsersAccessURL securedSipPort serviceURI
+    servicesURL silentPeriodBetweenCallWaitingBursts sipCallFeatures sipInviteRetx sipIpAddr1
+    sipIpAddr2 sipIpAddr3 sipIpV6Addr1 sipLines sipPort sipPort1 sipPort2 sipPort3 sipProfile
+    sipProxies sipRetx sipStack softKeyFile specialNumbers speedDialIndex speedDialNumber srstInfo
+    srstOption sshPassword sshPort sshUserId startMediaPort startVideoPort stopMediaPort
+    stopVideoPort timeZone timerInviteExpires timerKeepAliveExpires timerRegisterDelta
+    timerRegisterExpires timerSubscribeDelta timerSubscribeExpires timerT1 timerT2 traceFlag
+    tzdata tzolsonversion tzupdater uid unlockSettingsSequence url url1 url2 url3 usbClasses
+    userId userInfo userLocale vendor vendorConfig version versionStamp voipControlPort vpnGroup
+    vxcVpnOption winCharSet WlanProfile1 WlanProfile2 WlanProfile3 WlanProfile4
+    """
+)
+
+
+KNOWN = NUMBERS | WORDS | REPEATED | _OTHERS
+
+
+SPELLINGS = {name.casefold(): name for name in sorted(KNOWN)}
+"""The known name for each name in lower case."""
+
+
+# Firmware, locale, date and time and the addresses of services are read when a phone starts
+# completely; lines, keys and speed dials also after a restart (Cisco's CME documentation).
+_LOAD = "loadInformation"
+
+
+_NEED_RESET = frozenset(
+    {
+        _LOAD, "userLocale", "networkLocale", "networkLocaleInfo", "dateTimeSetting",
+        "authenticationURL", "directoryURL", "idleURL", "informationURL", "messagesURL",
+        "proxyServerURL", "servicesURL",
+        "secureAuthenticationURL", "secureDirectoryURL", "secureIdleURL", "secureInformationURL",
+        "secureMessagesURL", "secureServicesURL",
+    }
+)  # fmt: skip
+
+
+def needing_reset(old: str, new: str) -> tuple[str, ...]:
+    """The names of the elements that differ and take effect after a reset only, sorted. Both texts
+    are without a fault (see ``well_formed``). The cost is linear."""
+    before, after = _values(old), _values(new)
+    return tuple(
+        sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+    )
+
+
+def _values(xml: str) -> dict[str, list[str]]:
+    """The elements that need a reset: per name, their content in document order."""
+    found: dict[str, list[str]] = {}
+    content: list[str] = []
+    inside = ""
+    depth = 0
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        nonlocal inside, depth
+        if not inside:
+            # Multi-model files add a number: loadInformation307.
+            known = _LOAD if name.startswith(_LOAD) else name
+            if known not in _NEED_RESET:
+                return
+            inside = known
+        content.append(f"<{name} {sorted(attributes.items())}>")
+        depth += 1
+
+    def text(data: str) -> None:
+        if inside:
+            content.append(data)
+
+    def end(_name: str) -> None:
+        nonlocal inside, depth
+        if not inside:
+            return
+        depth -= 1
+        if not depth:
+            found.setdefault(inside, []).append(" ".join("".join(content).split()))
+            content.clear()
+            inside = ""
+
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+    parser.StartElementHandler = start
+    parser.CharacterDataHandler = text
+    parser.EndElementHandler = end
+    parser.Parse(xml.encode(), True)
+    return found

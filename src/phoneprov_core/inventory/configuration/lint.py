@@ -4,18 +4,14 @@ findings are bounded in number and size."""
 import re
 from functools import cache
 
-from phoneprov_core.inventory.configuration.elements import (
+from phoneprov_core.inventory.configuration.findings import (
+    HOSTS,
     KNOWN,
     NUMBERS,
     REPEATED,
     SPELLINGS,
-    WORDS,
-    Element,
-    walk,
-)
-from phoneprov_core.inventory.configuration.findings import (
-    HOSTS,
     URLS,
+    WORDS,
     Finding,
     Findings,
     Severity,
@@ -23,7 +19,7 @@ from phoneprov_core.inventory.configuration.findings import (
     load_fault,
     url_fault,
 )
-from phoneprov_core.inventory.configuration.well_formed import LARGEST, fault_in
+from phoneprov_core.inventory.configuration.well_formed import LARGEST, Element, fault_in, walk
 from phoneprov_core.inventory.phones.model import speaks_sip
 from phoneprov_core.kernel.secrets import has_secret_in_url, names_secret
 

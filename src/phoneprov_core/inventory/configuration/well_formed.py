@@ -1,14 +1,179 @@
-"""Whether a configuration is well-formed, and its text with secrets masked."""
+"""A walk over the elements of a configuration, whether a configuration is well-formed, and the
+elements of a reply of a phone."""
 
 import re
 from collections.abc import Callable
-from functools import cache
+from dataclasses import dataclass, field
+from typing import Any
 from xml.parsers import expat
 
 from msgspec import Struct
 
-from phoneprov_core.inventory.configuration.elements import Element, walk
-from phoneprov_core.kernel.secrets import Mask, masked_urls, names_secret, stars
+_DEEPEST_PATH = 8
+
+
+class Element(Struct, eq=False):
+    """One element. ``line`` and ``column`` (both from 1) are the position of its start tag.
+
+    ``start``, ``content`` and ``end`` are byte offsets: of the start tag, of the first byte after
+    it, and of the end tag (for an empty-element tag: of the first byte after the element).
+
+    ``inside`` counts, by name, the direct children that have ended so far.
+    """
+
+    name: str
+    attributes: dict[str, str]
+    parent: "Element | None"
+    depth: int
+    start: int
+    line: int
+    column: int
+    content: int = -1
+    end: int = -1
+    pieces: list[str] = []
+    inside: dict[str, int] = {}
+
+    def __repr__(self) -> str:
+        # Attributes and text may be secrets.
+        return f"<{self.name}> at line {self.line}"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        return [("name", self.name), ("line", self.line)]
+
+    @property
+    def text(self) -> str:
+        """The text directly in it, so far."""
+        return "".join(self.pieces)
+
+    @property
+    def path(self) -> str:
+        """The names from the root to this element, separated by slashes. Empty below a depth of 8,
+        where no firmware reads anything: the cost of a path must not grow with the depth."""
+        if self.depth > _DEEPEST_PATH:
+            return ""
+        names = [self.name]
+        above = self.parent
+        while above is not None:
+            names.append(above.name)
+            above = above.parent
+        return "/".join(reversed(names))
+
+
+def walk(
+    content: bytes,
+    on_end: Callable[[Element], None],
+    on_other: Callable[[int], None] = lambda _start: None,
+) -> None:
+    """Call ``on_end`` for each element when it ends, the innermost first, and ``on_other`` with
+    the byte offset of each comment, CDATA section and processing instruction.
+
+    No tree is built. ``content`` is UTF-8 without a fault (``well_formed.fault_in``); for other
+    content expat's own errors are raised.
+    """
+    parser = expat.ParserCreate("UTF-8")
+    opened: list[Element] = []
+    unplaced: Element | None = None
+
+    def place() -> None:
+        # The first event after a start tag is where that tag ends.
+        nonlocal unplaced
+        if unplaced is not None:
+            unplaced.content = parser.CurrentByteIndex
+            unplaced = None
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        nonlocal unplaced
+        place()
+        unplaced = Element(
+            name,
+            attributes,
+            opened[-1] if opened else None,
+            len(opened) + 1,
+            parser.CurrentByteIndex,
+            parser.CurrentLineNumber,
+            parser.CurrentColumnNumber + 1,
+        )
+        opened.append(unplaced)
+
+    def end(name: str) -> None:
+        place()
+        element = opened.pop()
+        element.end = parser.CurrentByteIndex
+        on_end(element)
+        if opened:
+            inside = opened[-1].inside
+            inside[name] = inside.get(name, 0) + 1
+
+    def text(data: str) -> None:
+        place()
+        opened[-1].pieces.append(data)
+
+    def other(*_: object) -> None:
+        place()
+        on_other(parser.CurrentByteIndex)
+
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.CharacterDataHandler = text
+    parser.CommentHandler = other
+    parser.ProcessingInstructionHandler = other
+    parser.StartCdataSectionHandler = other
+    parser.Parse(content, True)
+
+
+REPLY_LIMIT = 64 * 1024
+"""Maximum number of bytes in a phone's reply."""
+
+
+@dataclass
+class ReplyElement:
+    """An element: its depth, 0 for the root, and the pieces of the text that it holds itself."""
+
+    depth: int
+    name: str
+    attributes: dict[str, str]
+    pieces: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """The text without surrounding blanks."""
+        return "".join(self.pieces).strip()
+
+
+def elements_of(body: bytes) -> list[ReplyElement]:
+    """Every element in order, the root first. Decoded as ISO 8859-1 regardless of its declaration:
+    the relevant text is ASCII, and this decoding never fails. Raises ``ValueError`` if the reply is
+    not well-formed, has a document type, or is longer than ``REPLY_LIMIT``."""
+    if len(body) > REPLY_LIMIT:
+        raise ValueError
+    found: list[ReplyElement] = []
+    open_: list[ReplyElement] = []
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        element = ReplyElement(len(open_), name, attributes)
+        found.append(element)
+        open_.append(element)
+
+    def end(_name: str) -> None:
+        open_.pop()
+
+    def text(characters: str) -> None:
+        open_[-1].pieces.append(characters)
+
+    def refuse(*_declaration: object) -> None:
+        raise ValueError
+
+    parser = expat.ParserCreate("iso-8859-1")
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.CharacterDataHandler = text
+    parser.StartDoctypeDeclHandler = refuse
+    try:
+        parser.Parse(body.removeprefix(b"\xef\xbb\xbf").strip(), True)
+    except expat.ExpatError:
+        raise ValueError from None
+    return found
+
 
 DEEPEST = 64
 LARGEST = 512 * 1024
@@ -135,95 +300,3 @@ def _control_character(content: bytes) -> Fault | None:
     lines = _LINE_END.split(content[: found.start()].decode())
     message = "contains a control character other than tab and line ends"
     return Fault("control_character", len(lines), len(lines[-1]) + 1, message)
-
-
-_ATTRIBUTE = re.compile(rb"""(?<=[\s"'])([^\s=<>"'/]++)\s*+=\s*+("[^"]*+"|'[^']*+')""")
-_LINES = re.compile(r"[^\r\n]++")
-_ELEMENT_IN_TEXT = re.compile(rb"<([^\s<>/!?]++)[^<>]*+>([^<>]++)<")
-_ENDS = {b"<!--": b"-->", b"<![C": b"]]>"}
-
-
-class NumberedStars:
-    """A mask that numbers secrets: equal secrets have the same number wherever one instance is
-    used, different secrets have different numbers."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
-
-    def __call__(self, secret: str) -> str:
-        return f"***{self._numbers.setdefault(secret, len(self._numbers) + 1)}"
-
-
-Places = tuple[tuple[int, int], ...]
-"""Begin and end of places in a text, as byte offsets."""
-
-
-def repeated(old: str, places: Places, new: str) -> Places:
-    """The places of a text that have the same content as one of ``places`` in the old text."""
-    before, after = old.encode(), new.encode()
-    found: list[tuple[int, int]] = []
-    for secret in {before[start:end] for start, end in places if start < end}:
-        at = after.find(secret)
-        while at >= 0:
-            found.append((at, at + len(secret)))
-            at = after.find(secret, at + len(secret))
-    return tuple(found)
-
-
-def blanked(content: bytes, places: Places) -> bytes:
-    """The content with stars at these places; no other position changes."""
-    hidden = bytearray(content)
-    for start, end in places:
-        hidden[start:end] = b"*" * (end - start)
-    return bytes(hidden)
-
-
-def masked(xml: str, mask: Mask = stars, known: Places = ()) -> str:
-    """The configuration with each secret masked. All other text and the number of lines stay
-    the same; an empty secret stays empty. Comments, CDATA sections, processing instructions and
-    the logins and parameters of URLs are searched too. ``known`` are places of other secrets.
-
-    ``xml`` is a configuration without a fault (see ``well_formed``).
-    """
-    content = xml.encode()
-    places: list[tuple[int, int]] = [*known]
-    is_secret = cache(names_secret)  # for this text only
-
-    def note(element: Element) -> None:
-        if is_secret(element.name):
-            places.append((element.content, element.end))
-        if any(map(is_secret, element.attributes)):
-            places.extend(_in_attributes(content, element.start, element.content))
-
-    def search(start: int) -> None:
-        end = content.index(_ENDS.get(content[start : start + 4], b"?>"), start)
-        places.extend(
-            found.span(2)
-            for found in _ELEMENT_IN_TEXT.finditer(content, start + 1, end)
-            if names_secret(found[1].decode())
-        )
-        places.extend(_in_attributes(content, start, end))
-
-    walk(content, note, search)
-    pieces: list[str] = []
-    done = 0
-    for start, end in sorted(places, key=lambda place: (place[0], -place[1])):
-        # A secret inside another one is masked with it. An empty-element tag has no content.
-        if start < done or end <= start:
-            continue
-        pieces += [content[done:start].decode(), _hidden(content[start:end].decode(), mask)]
-        done = end
-    pieces.append(content[done:].decode())
-    return masked_urls("".join(pieces), mask)
-
-
-def _in_attributes(content: bytes, start: int, end: int) -> list[tuple[int, int]]:
-    return [
-        (found.start(2) + 1, found.end(2) - 1)
-        for found in _ATTRIBUTE.finditer(content, start, end)
-        if names_secret(found[1].decode())
-    ]
-
-
-def _hidden(secret: str, mask: Mask) -> str:
-    return _LINES.sub(lambda line: mask(line[0]) if line[0].strip() else line[0], secret)

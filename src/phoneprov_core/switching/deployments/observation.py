@@ -9,8 +9,8 @@ from typing import Annotated, Literal, NamedTuple, Protocol
 from msgspec import Struct
 
 from phoneprov_core.inventory.configuration.comparison import Compare, Comparison
-from phoneprov_core.inventory.configuration.elements import elements_of
 from phoneprov_core.inventory.configuration.findings import ending_of
+from phoneprov_core.inventory.configuration.well_formed import elements_of
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.kernel.errors import PhoneprovError, Unavailable
 from phoneprov_core.kernel.fields import SECRET, DurationMs, Redacted, schema

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from msgspec import structs
 
-from phoneprov_core.inventory.configuration.elements import elements_of
+from phoneprov_core.inventory.configuration.well_formed import elements_of
 from phoneprov_core.inventory.phones.model import Phone, bare_model, is_multiplatform, speaks_sip
 from phoneprov_core.kernel.errors import Invalid, Refused
 from phoneprov_core.switching.devices.names import device_name

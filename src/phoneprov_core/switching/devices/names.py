@@ -7,8 +7,8 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from phoneprov_core.inventory.configuration.elements import Element, walk
 from phoneprov_core.inventory.configuration.findings import LISTED, ending_of
+from phoneprov_core.inventory.configuration.well_formed import Element, walk
 from phoneprov_core.kernel.errors import Refused
 from phoneprov_core.kernel.values import known_mac, same_address
 

@@ -4,8 +4,7 @@ from typing import Annotated
 
 from litestar.params import PathParameter
 
-from phoneprov_core.features.sync.model import SyncRefused
-from phoneprov_core.features.sync.texts import ImportOrSync
+from phoneprov_core.features.sync.model import ImportOrSync, SyncRefused
 from phoneprov_core.features.transfer.edits import Edited, EditedKind, EditRecords, EditRequest
 from phoneprov_core.features.transfer.texts import ImportRequest, ImportResult, Kind
 from phoneprov_http.envelope import Envelope, record

@@ -7,15 +7,10 @@ from collections.abc import Callable
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from phoneprov_core.inventory.configuration.comparison import unified_diff
+from phoneprov_core.inventory.configuration.comparison import NumberedStars, masked, unified_diff
 from phoneprov_core.inventory.configuration.findings import MOST_FINDINGS
 from phoneprov_core.inventory.configuration.lint import LONGEST_SHOWN, lint
-from phoneprov_core.inventory.configuration.well_formed import (
-    LARGEST,
-    NumberedStars,
-    fault_in,
-    masked,
-)
+from phoneprov_core.inventory.configuration.well_formed import LARGEST, fault_in
 from support.scale import rounds
 
 SHORT = 2 * 1024

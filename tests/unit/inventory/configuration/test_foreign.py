@@ -2,8 +2,12 @@
 
 from hypothesis import given, strategies as st
 
-from phoneprov_core.inventory.configuration.comparison import Compared, Comparison, compare
-from phoneprov_core.inventory.configuration.well_formed import repeated
+from phoneprov_core.inventory.configuration.comparison import (
+    Compared,
+    Comparison,
+    compare,
+    repeated,
+)
 
 OLD = "<device><a>sesame</a></device>"
 SECRET = ((11, 17),)

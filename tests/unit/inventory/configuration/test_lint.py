@@ -5,9 +5,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from phoneprov_core.inventory.configuration.elements import KNOWN, NUMBERS, REPEATED, WORDS
 from phoneprov_core.inventory.configuration.findings import (
+    KNOWN,
     MOST_FINDINGS,
+    NUMBERS,
+    REPEATED,
+    WORDS,
     Finding,
     Severity,
     has_errors,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from phoneprov_core.inventory.configuration.well_formed import NumberedStars, masked
+from phoneprov_core.inventory.configuration.comparison import NumberedStars, masked
 from phoneprov_core.kernel.secrets import has_secret_in_url, masked_urls, names_secret
 
 FRONT_DESK = (Path(__file__).parent / "samples" / "sip_front_desk.cnf.xml").read_text("utf-8")

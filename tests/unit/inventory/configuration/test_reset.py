@@ -2,7 +2,7 @@
 
 import pytest
 
-from phoneprov_core.inventory.configuration.comparison import needing_reset
+from phoneprov_core.inventory.configuration.findings import needing_reset
 
 LINE = "<lines><line>1001</line></lines>"
 

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import example, given, strategies as st
 
-from phoneprov_core.inventory.configuration.elements import REPLY_LIMIT
+from phoneprov_core.inventory.configuration.well_formed import REPLY_LIMIT
 from phoneprov_core.kernel.errors import Invalid, Refused
 from phoneprov_core.switching.devices.commands import execute_body, read_execute_reply
 
