@@ -17,7 +17,7 @@ from phoneprov_core.people.audit import CHANGED, AuditEntry, TracedEntry
 BOOKKEEPING = frozenset({
     "uuid", "created_at", "created_by", "created_ip", "updated_at", "updated_by", "updated_ip",
     "last_uuid", "last_login_at", "last_login_ip", "last_logout_ip", "last_used_at", "hash",
-    "version", "due", "change_uuid", "change_user_uuid", "not_before",
+    "version", "due", "change_uuid", "change_user_uuid", "not_before", "problem",
 })  # fmt: skip
 """Fields that the service sets with each change, login or use; the entry itself states them."""
 

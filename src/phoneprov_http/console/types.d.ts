@@ -694,3 +694,9 @@ export interface VendorUser {
   pin_code: string;
   created_at: string;
 }
+
+export interface Waiting {
+  profile_uuid: string | null;
+  problem: string | null;
+  next_at: string | null;
+}

@@ -123,3 +123,53 @@ def test_link_to_the_page_of_a_phone_gives_nothing_away(console: Console, servic
     expect(page.get_by_text("203.0.113.9")).to_be_visible()
     expect(page.get_by_role("link", name="203.0.113.9")).to_have_count(0)
     service.api("PUT", f"phones/{MAC}", {"phone_ip": address})
+
+
+OLD = "00:1B:D4:00:0B:01"
+
+
+@pytest.fixture
+def replaced(console: Console, service: Service, new_phone: str) -> Iterator[str]:
+    """The page of a phone with a default profile, about to be replaced."""
+    [profile] = service.api("GET", "phone-profiles?q=Front%20desk")
+    phone = {"mac": OLD, "model": "7945", "software_type": "SCCP", "name": "Porter"}
+    service.api("POST", "phones", phone)
+    service.api("PUT", f"phones/{OLD}/desk", {"default_profile_uuid": profile["uuid"]})
+    console.open(f"#/phones/{OLD}")
+    expect(console.page.get_by_text("This service has put no profile")).to_be_visible()
+    console.page.get_by_role("button", name="Replace").click()
+    dialog = console.page.get_by_role("dialog")
+    dialog.get_by_label(re.compile("^MAC address of the")).fill(new_phone)
+    yield new_phone
+    service.api("DELETE", f"phones/{OLD}")
+
+
+def test_replacement_without_an_address_says_what_it_waits_for_and_why(
+    console: Console, replaced: str, screenshots: Path
+) -> None:
+    page = console.page
+    page.get_by_role("dialog").get_by_role("button", name="Replace").click()
+    expect(page.get_by_role("heading", name=f"Porter ({replaced})")).to_be_visible()
+    expect(page.get_by_text("Front desk is not on this phone yet")).to_be_visible()
+    expect(page.get_by_text("This service has put no profile")).to_have_count(0)
+    expect(page.get_by_text("The last change failed")).to_be_visible()
+    expect(page.get_by_text(re.compile("^The phone has no recorded address: set"))).to_be_visible()
+    expect(
+        page.get_by_text(re.compile("^It did not succeed. The service tries again"))
+    ).to_be_visible()
+    expect(page.locator(".on-phone").get_by_role("link", name="Desk")).to_be_visible()
+    is_sound(page)
+    page.screenshot(path=screenshots / "replacement-waits.png", full_page=True)
+
+
+def test_replacement_with_an_address_is_filled_while_its_page_is_open(
+    console: Console, replaced: str
+) -> None:
+    page = console.page
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("IP address").fill("127.0.1.3")
+    dialog.get_by_role("button", name="Replace").click()
+    expect(page.get_by_role("heading", name=f"Porter ({replaced})")).to_be_visible()
+    expect(page.get_by_text("This service has put no profile")).to_have_count(0)
+    expect(page.get_by_role("link", name="Front desk, revision 1")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("is not on this phone yet")).to_have_count(0)

@@ -65,7 +65,8 @@ class DeskRecord(Struct, frozen=True):
     recorded here. Until ``not_before``, in milliseconds since 1970, nothing is repaired.
     ``left_user_uuid`` is the user whose use has ended while the phone still has this user's
     profile. ``extension_uuid`` is the number of the desk itself. ``ends_at`` is the time of day at
-    which logins here end, with its zone; None for the hours of the office.
+    which logins here end, with its zone; None for the hours of the office. ``problem`` is why
+    the last attempt to settle the desk failed.
     """
 
     mac: str
@@ -83,6 +84,24 @@ class DeskRecord(Struct, frozen=True):
     left_user_uuid: str | None = None
     extension_uuid: str | None = None
     ends_at: str | None = None
+    problem: str | None = None
+
+    def waits(self, holder: str | None) -> bool:
+        """Whether its phone still has to get what the desk says; ``holder`` has the phone's lease.
+        A change that is under way is no reason to wait."""
+        if self.change_uuid is not None:
+            return self.change_uuid != holder
+        return self.due is not None
+
+    @property
+    def wanted_profile_uuid(self) -> str | None:
+        """The profile that the phone should have."""
+        return self.default_profile_uuid if self.user_uuid is None else self.profile_uuid
+
+    def has_use_of(self, other: Self) -> bool:
+        """Whether no login, logout or switch followed between these two."""
+        used = (self.user_uuid, self.profile_uuid, self.since, self.left_user_uuid)
+        return used == (other.user_uuid, other.profile_uuid, other.since, other.left_user_uuid)
 
     def is_used(self, now: str) -> bool:
         """Whether a user is logged in at this shown moment."""
@@ -113,6 +132,7 @@ class DeskRecord(Struct, frozen=True):
             due=None,
             version=self.version + 1,
             not_before=0,
+            problem=None,
             left_user_uuid=None if use.user_uuid else left,
         )
 
@@ -132,7 +152,9 @@ class DeskRecord(Struct, frozen=True):
         """The desk with its next version, with an earlier use. A logout that was due is done."""
         fields = asdict(use)
         del fields["at"], fields["is_due"]
-        return replace(self, **fields, due=None, version=self.version + 1, not_before=0)
+        return replace(
+            self, **fields, due=None, version=self.version + 1, not_before=0, problem=None
+        )
 
     def ended(self, due: Due) -> Self:
         """The desk with its next version, without a user; ``due`` is due if there was one."""
@@ -150,7 +172,7 @@ class DeskRecord(Struct, frozen=True):
 
     def changing(self, change_uuid: str, user_uuid: str | None = None) -> Self:
         """The desk while a login (of ``user_uuid``) or another change (None) is under way."""
-        return replace(self, change_uuid=change_uuid, change_user_uuid=user_uuid)
+        return replace(self, change_uuid=change_uuid, change_user_uuid=user_uuid, problem=None)
 
     def changed(self, change_uuid: str) -> Self:
         """The desk after this change; the same while another one is recorded."""
@@ -160,7 +182,9 @@ class DeskRecord(Struct, frozen=True):
 
     def settled(self) -> Self:
         """The desk with nothing due and no change."""
-        return replace(self, due=None, change_uuid=None, change_user_uuid=None, not_before=0)
+        return replace(
+            self, due=None, change_uuid=None, change_user_uuid=None, not_before=0, problem=None
+        )
 
 
 class DeskRecords(Protocol):

@@ -23,6 +23,9 @@ from phoneprov_core.switching.deployments.ports import current_of
 RETRY_SECONDS = 60
 """Pause after a phone that could not be given its profile."""
 
+SAME_SECONDS = 600
+"""This pause if the reason is still the same: each attempt has a record of its own."""
+
 REPEAT_SECONDS = 10
 """How long a phone stays free after a change was interrupted, before the change is repaired: its
 caller may repeat it."""
@@ -79,15 +82,15 @@ class KeepDesks:
         was."""
         async with self.database.read() as tx:
             state = await tx.desks.at(mac)
-            is_held = await tx.leases.holder(mac) is not None
+            holder = await tx.leases.holder(mac)
             change_uuid = state and state.desk.change_uuid
             interrupted = await tx.deployments.find(change_uuid) if change_uuid else None
-        if is_held:
+        if holder is not None:
             return False  # a change is under way
         if state is None:
             return False  # deleted; its desk goes with it
         desk, phone = state.desk, state.phone
-        if desk.due is None and desk.change_uuid is None:
+        if not desk.waits(holder):
             return False
         if interrupted is not None and self._may_be_repeated(interrupted):
             return False
@@ -106,7 +109,7 @@ class KeepDesks:
         except PhoneprovError as error:
             # Its message names no secret.
             log.warning("The desk %s is not settled yet: %s", mac, error.message)
-            await self._postpone(mac)
+            await self._postpone(desk, error.message)
             return False
         return True
 
@@ -115,7 +118,7 @@ class KeepDesks:
         async with self.database.write(by=self.actor) as tx:
             current = await tx.desks.find(desk.mac)
             if current.version == desk.version:
-                kept = replace(current, due=None, left_user_uuid=None)
+                kept = replace(current, due=None, left_user_uuid=None, problem=None)
                 await tx.desks.put(kept)
                 tx.trail.changed(desk.mac, current, kept)
 
@@ -124,11 +127,17 @@ class KeepDesks:
         since = timestamp(self.clock() - timedelta(seconds=self.repeat_seconds))
         return interrupted.outcome is Outcome.INTERRUPTED and (interrupted.ended_at or "") > since
 
-    async def _postpone(self, mac: str) -> None:
+    async def _postpone(self, before: DeskRecord, problem: str) -> None:
+        """Try again later. A failed attempt is the end of its own change, but not of the one that
+        it was to complete."""
+        pause = SAME_SECONDS if problem == before.problem else RETRY_SECONDS
         async with self.database.write(by=self.actor) as tx:
-            desk = await tx.desks.find(mac)
-            not_before = millis(self.clock()) + RETRY_SECONDS * 1000
-            await tx.desks.put(replace(desk, not_before=not_before))
+            desk = await tx.desks.find(before.mac)
+            if not desk.waits(None) and before.change_uuid and desk.has_use_of(before):
+                desk = desk.changing(before.change_uuid, before.change_user_uuid)
+            if desk.waits(None):
+                not_before = millis(self.clock()) + pause * 1000
+                await tx.desks.put(replace(desk, not_before=not_before, problem=problem))
 
     async def _order(
         self, desk: DeskRecord, phone: Phone, interrupted: Deployment | None

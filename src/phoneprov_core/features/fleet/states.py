@@ -1,6 +1,7 @@
 """The states of a phone, computed from its records and from observations."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from enum import Enum
 from ipaddress import ip_network
 from typing import Annotated
@@ -8,10 +9,18 @@ from typing import Annotated
 from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
+from phoneprov_core.features.desks.records import DeskRecord
 from phoneprov_core.inventory.phones.model import SEEN_AT, Phone, bare_model
 from phoneprov_core.kernel.commands import record_of
-from phoneprov_core.kernel.fields import StoredMac, schema
-from phoneprov_core.kernel.values import PRIVATE_RANGES, Timestamp, address_of
+from phoneprov_core.kernel.fields import StoredMac, Uuid, schema
+from phoneprov_core.kernel.values import (
+    PRIVATE_RANGES,
+    Timestamp,
+    address_of,
+    millis,
+    timestamp,
+    timestamp_of_millis,
+)
 from phoneprov_core.switching.deployments.observation import DeviceInformation, FileState
 from phoneprov_core.switching.devices.names import states_load
 
@@ -223,6 +232,24 @@ Days = Mapping[str, Mapping[str, int]]
 """Number of deployments by day (``2026-01-31``) and outcome."""
 
 
+class Waiting(Struct, frozen=True):
+    """What the upkeep of desks still has to do at a phone: to put a profile onto it after an
+    adoption, a replacement, the end of a login or a change that was interrupted, or to free it."""
+
+    profile_uuid: (
+        Annotated[
+            Uuid,
+            schema(
+                "The profile of the user that is logged in, else the default profile; null without "
+                "one: the phone keeps what it has"
+            ),
+        ]
+        | None
+    )
+    problem: Annotated[str, schema("Why the last attempt failed; null before it failed")] | None
+    next_at: Annotated[Timestamp, schema("The next attempt; null: within seconds")] | None
+
+
 class PhoneStatus(Struct, frozen=True):
     """The states of a phone, the worst of them in words, with what is known of it."""
 
@@ -266,6 +293,9 @@ class PhoneStatus(Struct, frozen=True):
     history: Annotated[
         "tuple[StateChange, ...]", schema("The latest 20 changes of the state, newest first")
     ]
+    waiting: Annotated[
+        Waiting | None, schema("What the phone is waiting for; null if it is as its desk says")
+    ]
 
 
 class StateChange(Struct, frozen=True):
@@ -281,6 +311,7 @@ def status_of(
     history: tuple[StateChange, ...] = (),
     *,
     is_left: bool = False,
+    waiting: Waiting | None = None,
 ) -> PhoneStatus:
     """The state of a phone in words. ``is_left`` is whether the account whose configuration is on
     it is inactive or was deleted."""
@@ -298,7 +329,18 @@ def status_of(
         since=known.since or None,
         web_page=_web_page(phone, known),
         history=history,
+        waiting=waiting,
     )
+
+
+def waiting_at(desk: DeskRecord, holder: str | None, now: datetime) -> Waiting | None:
+    """What a phone is waiting for whose lease has this holder; None if for nothing."""
+    desk = desk.as_of(timestamp(now))
+    if not desk.waits(holder):
+        return None
+    is_later = desk.problem is not None and desk.not_before > millis(now)
+    next_at = timestamp_of_millis(desk.not_before) if is_later else None
+    return Waiting(desk.wanted_profile_uuid, desk.problem, next_at)
 
 
 _PRIVATE = [ip_network(one) for one in (*PRIVATE_RANGES.split(","), "127.0.0.0/8", "::1")]

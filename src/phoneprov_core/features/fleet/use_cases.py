@@ -24,7 +24,12 @@ from phoneprov_core.features.fleet.model import (
     address_of_new,
     successor,
 )
-from phoneprov_core.features.fleet.states import FleetState, PhoneStatus, status_of
+from phoneprov_core.features.fleet.states import (
+    FleetState,
+    PhoneStatus,
+    status_of,
+    waiting_at,
+)
 from phoneprov_core.features.serving.model import DiscoveredPhone, phone_seen
 from phoneprov_core.inventory.phone_parts import VendorPhoneRecord
 from phoneprov_core.inventory.phones.model import (
@@ -115,7 +120,9 @@ class ViewFleet:
             seen = await tx.fleet.find(phone.mac)
             history = await tx.fleet.history(phone.mac, HISTORY)
             is_left = await tx.fleet.left(phone.mac)
-        return status_of(phone, seen, tuple(history), is_left=is_left)
+            desk, holder = await tx.desks.find(phone.mac), await tx.leases.holder(phone.mac)
+        waiting = waiting_at(desk, holder, self.clock())
+        return status_of(phone, seen, tuple(history), is_left=is_left, waiting=waiting)
 
     async def numbers(self, actor: Actor, wanted: FleetQuery) -> Fleet:
         """The numbers of the phones that the caller may see. Raises ``Forbidden``."""

@@ -48,6 +48,11 @@ export const phones = {
   // What is on a phone
   onPhone: "On this phone",
   nothingDeployed: "This service has put no profile on this phone yet.",
+  /** @param {string} profile */
+  profileFollows: (profile) => `${profile} is not on this phone yet`,
+  userLeaves: "The last user still has to be taken off this phone",
+  followsSoon: "The service does it within a minute; during a call it waits for the end.",
+  triedAgain: "It did not succeed. The service tries again",
   notVisible: "What is on this phone is shown to its owner and to level 0 only.",
   lastChangeFailed: "The last change failed",
   lastChangeUnknown: "It is not known whether the last change reached the phone",

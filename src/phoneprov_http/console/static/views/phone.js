@@ -1,7 +1,7 @@
 /** One phone: what is on it and whether the last change failed, then its parts as tabs. */
 
 import { api, pause, session, withQuery } from "../api.js";
-import { ago, fill, h, icon, update } from "../dom.js";
+import { ago, fill, h, icon, update, when } from "../dom.js";
 import { recordForm } from "../elements/forms.js";
 import {
   ask,
@@ -23,7 +23,7 @@ import { texts } from "../texts.js";
 import { inWords } from "../texts/frame.js";
 import { replacePhone } from "./discovered.js";
 import { deskPart, drillsPart, fetchesPart, historyPart, linesPart, modulesPart, rollBack } from "./phone-parts.js";
-import { addressOf, deployedOn, hasActiveOwner, isOver, nextSteps, noteFact, numbersIn, numbersOf, optional, phoneTitle, problemOf, username } from "./shared.js";
+import { addressOf, deployedOn, hasActiveOwner, isOver, nextSteps, noteFact, numbersIn, numbersOf, optional, phoneTitle, problemOf, profileName, username } from "./shared.js";
 
 /** @typedef {import("../../types").Deployment} Deployment */
 /** @typedef {import("../../types").Phone} Phone */
@@ -62,6 +62,7 @@ export function lastChange({ current, last }) {
 export async function onPhone(deployed, seen, isSip = false) {
   const { current, last } = deployed;
   const change = lastChange(deployed);
+  const waiting = seen?.waiting ?? null;
   return [
     h("h2", {}, texts.onPhone),
     change !== null &&
@@ -73,12 +74,28 @@ export async function onPhone(deployed, seen, isSip = false) {
         h("p", {}, [problemOf(last), change.more].filter(Boolean).join(" ")),
         h("a", { href: `#/deployments/${last.uuid}` }, texts.seeChange),
       ),
-    current === null
-      ? h("p", {}, session.isAdmin ? texts.nothingDeployed : texts.notVisible)
-      : await placed(current),
+    waiting !== null && last?.outcome !== "running" && (await awaited(seen.mac, waiting, last?.message)),
+    current !== null
+      ? await placed(current)
+      : waiting === null && h("p", {}, session.isAdmin ? texts.nothingDeployed : texts.notVisible),
     seen !== null && trouble(seen),
     isSip && session.isAdmin && current !== null && !(await hasActiveOwner(current.profile_uuid)) && leaver(),
   ];
+}
+
+/** What the service does at the phone next without an act, or why it could not.
+ * @param {string} mac @param {import("../../types").Waiting} waiting @param {string | null} [said] of the last change */
+async function awaited(mac, { profile_uuid: uuid, problem, next_at: at }, said) {
+  const name = uuid && (await profileName(uuid));
+  const meaning = problem ? "bad" : "wait";
+  return h(
+    "div",
+    { className: `state ${meaning}` },
+    h("p", {}, icon(meaning), h("strong", {}, name ? texts.profileFollows(name) : texts.userLeaves)),
+    problem && problem !== said && h("p", {}, inWords(problem)),
+    h("p", {}, problem ? texts.triedAgain : texts.followsSoon, at && [" ", when(at)]),
+    h("a", { href: `#/phones/${mac}?tab=desk` }, texts.desk),
+  );
 }
 
 /** What is wrong with the phone as it is, and what to do. @param {any} seen */
@@ -127,6 +144,7 @@ function numberFacts(whose) {
 // One phone: what is on it and whether the last change failed, then its parts as tabs.
 
 const POLL_MS = 1500;
+const SLOW_MS = 10_000;
 
 /** @type {import("../router.js").View} */
 export async function phoneView({ element, parameters: [mac], query, signal }) {
@@ -216,9 +234,10 @@ export async function phoneView({ element, parameters: [mac], query, signal }) {
   /** A change that is under way is shown as it happens. */
   async function followed() {
     let { last } = deployed;
-    while (last !== null && !isOver(last)) {
-      await pause(POLL_MS, signal);
+    while (seen?.waiting || (last !== null && !isOver(last))) {
+      await pause(seen?.waiting?.problem ? SLOW_MS : POLL_MS, signal);
       const now = await deployedOn(path, signal);
+      if (seen?.waiting) ({ waiting: seen.waiting } = (await api.get(`${path}/state`, signal)).data);
       last = now.last;
       rollBackButton.hidden = now.current === null;
       await drawState(now);

@@ -284,7 +284,8 @@ export async function newestBatches(offset, limit, signal) {
   return { rows: /** @type {Batch[]} */ (data.reverse()), total };
 }
 
-/** What is on a phone, and its newest deployment, as far as the caller may see them.
+/** What is on a phone, and its newest deployment, as far as the caller may see them; those of the phone
+ * that it replaced are none of it.
  * @param {string} path @param {AbortSignal} signal */
 export async function deployedOn(path, signal) {
   const newest = { before: NEWEST, limit: 1 };
@@ -292,5 +293,7 @@ export async function deployedOn(path, signal) {
     api.get(withQuery(`${path}/deployments`, { ...newest, current: true }), signal),
     api.get(withQuery(`${path}/deployments`, newest), signal),
   ]);
-  return { current: current.data[0] ?? null, last: last.data[0] ?? null };
+  const mac = digitsOf(decodeURIComponent(path.slice(path.indexOf("/") + 1)));
+  const [newestOne = null] = last.data;
+  return { current: current.data[0] ?? null, last: newestOne && digitsOf(newestOne.mac) === mac ? newestOne : null };
 }
