@@ -16,6 +16,7 @@ from phoneprov_adapters.composition.adapters import (
     setting,
     signer,
 )
+from phoneprov_adapters.composition.inventory import InventoryContainer
 from phoneprov_adapters.composition.plugins import Periodic, of, singleton
 from phoneprov_adapters.composition.serving import ServingContainer
 from phoneprov_adapters.composition.switching import SwitchingContainer
@@ -84,7 +85,9 @@ class DesksContainer(ServingContainer):
         change_pin=of(change_pin), look_up=of(singleton(LookUp, database=database)),
         credentials=of(credentials),
         adopt=of(adopt_at_phone))
-    desks = singleton(Desks, database=database, log_out_at_phone=of(log_out_at_phone), clock=clock)
+    desks = singleton(
+        Desks, database=database, phones=of(InventoryContainer.phones),
+        log_out_at_phone=of(log_out_at_phone), clock=clock)
     keep_desks = singleton(
         KeepDesks, database=database, change=of(change_desk),
         actor=of(singleton(system_actor, level_rule=of(Adapters.level_rule))),

@@ -53,3 +53,26 @@ def test_exported_deployments_hold_more_than_the_rows_in_the_page(
 
     assert len(entries) == 105
     assert {cells[1] for cells in entries} == {mac}
+
+
+def test_exported_desks_are_those_of_the_filter_and_bring_the_default_profile_back(
+    console: Console, service: Service, tmp_path: Path
+) -> None:
+    mac = "00:1B:D4:00:00:01"
+    profile = next(p for p in service.api("GET", "phone-profiles") if p["name"] == "Front desk")
+    default = {"default_profile_uuid": profile["uuid"]}
+    service.api("PUT", f"phones/{mac}/desk", default)
+    console.open("#/desks?q=hall&sort=-mac")
+    expect(console.page.get_by_role("rowheader").first).to_be_visible()
+
+    titles, *desks = exported(console, tmp_path)
+
+    shown = [one["mac"] for one in service.api("GET", "phones?q=hall&sort=-mac")]
+    assert [cells[titles.index("mac")] for cells in desks] == shown
+    assert desks[-1][titles.index("default_profile")] == "Front desk"
+    service.api("PUT", f"phones/{mac}/desk", {"default_profile_uuid": None})
+    text = (tmp_path / "table.csv").read_text("utf-8-sig")
+    result = service.api("POST", "imports/desks", {"csv": text})
+    assert (result["updated"], result["unchanged"]) == (1, len(desks) - 1)
+    assert service.api("GET", f"phones/{mac}/desk")["default_profile_uuid"] == profile["uuid"]
+    service.api("PUT", f"phones/{mac}/desk", {"default_profile_uuid": None})

@@ -13,13 +13,14 @@ import pytest
 
 from phoneprov_adapters.files.csv import csv_rows
 from phoneprov_adapters.testing.phone_drivers import a_phone
+from phoneprov_core.features.desks.records import DeskUse
 from phoneprov_core.features.transfer.texts import ListAsTable
 from phoneprov_core.inventory.phones.model import Phone, PhonePatch, PhoneSearch
 from phoneprov_core.kernel import paging
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.kernel.errors import Unavailable
 from support.api import PASSWORD, Api, Caller, data_of, error_of, opened_api
-from support.records import a_mac, a_user
+from support.records import a_mac, a_user, moment
 from support.served import served
 from support.stores import DATABASES
 
@@ -79,8 +80,6 @@ async def test_every_list_of_a_table_is_imported_again_without_a_change(api: Api
         ("/company-directory", "company-directory"), ("/desks", "desks"),
     ):  # fmt: skip
         text = await text_of(admin, path)
-        if kind == "desks":
-            continue
         result = data_of(await admin.post(f"/imports/{kind}", {"csv": text}))
         of_list = len(data_of(await admin.get(path)))
         assert (result["failed"], result["unchanged"], result["total"]) == (0, of_list, of_list), (
@@ -90,6 +89,64 @@ async def test_every_list_of_a_table_is_imported_again_without_a_change(api: Api
         assert "135790" not in text
         assert '"=' not in text
         assert '"@' not in text
+
+
+async def test_desks_of_a_filter_are_imported_again_and_restore_what_changed(api: Api) -> None:
+    """As the list of the console asks for them: more than a piece, in its order."""
+    admin, ada = await api.account("admin", level=0), await api.account("ada")
+    async with api.database.write() as tx:
+        for number in range(1, 1201):
+            location = "Hall" if number % 4 else "Annex"
+            await tx.phones.add(a_phone(number, name=f"Desk {number:04}", location=location))
+    body = {"user_uuid": ada.uuid, "name": "-Lobby", "cnf_xml": "<device/>"}
+    lobby = data_of(await admin.post("/phone-profiles", body), 201, metadata=False)["uuid"]
+    line = {"type": "chan_sccp", "extension": "0301", "name": "Hall", "password": "a line secret"}
+    number = data_of(await admin.post("/extensions", line), 201)["uuid"]
+    first = f"/phones/{a_mac(1200)}/desk"
+    own = {"default_profile_uuid": lobby, "extension_uuid": number, "hotdesk": False,
+           "ends_at": "06:00 Europe/Berlin"}  # fmt: skip
+    before = data_of(await admin.put(first, own))
+
+    whole = rows_of(await text_of(admin, "/desks"))
+    text = await text_of(admin, "/desks", location="annex", sort="-name")
+
+    rows = rows_of(text)
+    assert [row["mac"] for row in whole] == [a_mac(number) for number in range(1, 1201)]
+    assert [row["mac"] for row in rows] == [a_mac(number) for number in range(1200, 0, -4)]
+    shown = {name: rows[0][name] for name in ("(name)", "(location)", "(username)", "extension")}
+    assert list(shown.values()) == ["Desk 1200", "Annex", "", "0301"]
+    assert (rows[0]["default_profile_user"], rows[0]["default_profile"]) == ("ada", "'-Lobby")
+    found = data_of(await admin.get("/desks", location="annex", sort="-name", limit=2))
+    assert [one["mac"] for one in found] == [a_mac(1200), a_mac(1196)]
+    assert [row["mac"] for row in rows_of(await text_of(admin, "/desks", number="0301"))] == [
+        a_mac(1200)
+    ]
+    same = data_of(await admin.post("/imports/desks", {"csv": text}))
+    assert (same["unchanged"], same["total"]) == (300, 300)
+    data_of(await admin.put(first, dict.fromkeys(own) | {"hotdesk": True}))
+    again = data_of(await admin.post("/imports/desks", {"csv": text}))
+    assert (again["updated"], again["unchanged"]) == (1, 299)
+    assert data_of(await admin.get(first)) == before
+
+
+async def test_desks_as_csv_name_no_profile_and_no_owner_to_a_user(api: Api) -> None:
+    admin, ada = await api.account("admin", level=0), await api.account("ada")
+    async with api.database.write() as tx:
+        for number in (1, 2):
+            await tx.phones.add(a_phone(number, name=f"Desk {number}"))
+        await tx.desks.put((await tx.desks.find(a_mac(1))).used(DeskUse(ada.uuid), moment(1)))
+    body = {"user_uuid": admin.uuid, "name": "Hidden", "cnf_xml": "<device/>"}
+    hidden = data_of(await admin.post("/phone-profiles", body), 201, metadata=False)["uuid"]
+    default = {"default_profile_uuid": hidden}
+    data_of(await admin.put(f"/phones/{a_mac(1)}/desk", default))
+
+    for query in ({}, {"sort": "name"}, {"user_uuid": ada.uuid}):
+        [row] = rows_of(await text_of(ada, "/desks", **query))
+        assert (row["mac"], row["(username)"]) == (a_mac(1), "ada")
+        assert (row["default_profile_user"], row["default_profile"]) == ("", "")
+    for refused in ({"number": "301"}, {"in_use": "true"}, {"user_uuid": admin.uuid}):
+        error_of(await asked(ada, "/desks", **refused), 403)
+    assert "Hidden" in await text_of(admin, "/desks")
 
 
 async def test_list_holds_every_row_of_the_filter_and_no_other(api: Api) -> None:

@@ -195,6 +195,7 @@ FILTERS = {
     "GET /api/v1/extensions": "q type voicemail is_active sort",
     "GET /api/v1/phones": PHONES,
     "GET /api/v1/phones/summaries": PHONES,
+    "GET /api/v1/desks": PHONES,
     "GET /api/v1/phones/counts": "by is_active",
     "GET /api/v1/vendor-kem": "connected_phone",
     "GET /api/v1/company-directory": "q department company location building is_active sort",

@@ -228,7 +228,11 @@ class TestDesks(DatabaseTests):
             assert await desks.rows(2, offset=2) == listed[2:]
             assert await desks.rows(10, owner=ADA) == listed[1:2]
             assert await desks.count(ADA) == 1
+            some = await desks.of([a_mac(3), a_mac(2), a_mac(9)])
+            assert some == {a_mac(2): listed[1], a_mac(3): listed[2]}
+            assert await desks.of([]) == {}
         await self.put(a_phone(3, location="K\u00f6ln"))
+        listed[2] = msgspec.structs.replace(listed[2], location="K\u00f6ln")
         async with self.database.read() as tx:
             for places, found in ((("K\u00f6ln", "x"), listed[1:]), ((), listed[1:2])):
                 at = tx.listed_desks.at(places)

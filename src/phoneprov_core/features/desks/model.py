@@ -91,7 +91,8 @@ class Desk(Struct, frozen=True):
 
 class ListedDesk(Struct, frozen=True):
     """A desk, the creation time of its phone (its position in lists), and the records that it
-    names: its own number, its default profile, and the owner of the default profile."""
+    names: its own number, its default profile, and the owner of the default profile; with name and
+    location of its phone."""
 
     created_at: str
     mac: str
@@ -99,6 +100,8 @@ class ListedDesk(Struct, frozen=True):
     number: str | None = None
     default_profile_user: str | None = None
     default_profile: str | None = None
+    name: str | None = None
+    location: str | None = None
 
 
 class DeskPatch(Command, frozen=True, kw_only=True):
@@ -188,6 +191,9 @@ class ListedDesks(Rows[ListedDesk], Protocol):
 
     def at(self, places: Sequence[str]) -> Rows[ListedDesk]:
         """The same desks; those of phones at one of these locations belong to every account."""
+
+    async def of(self, macs: Sequence[str]) -> dict[str, ListedDesk]:
+        """The desks of these phones, by MAC; without those of phones that do not exist."""
 
 
 class DesksTransaction(OccupancyTransaction, RecipeTransaction, NumbersTransaction, Protocol):

@@ -27,7 +27,8 @@ from phoneprov_core.features.desks.model import (
 from phoneprov_core.features.desks.pins import phone_key
 from phoneprov_core.features.desks.records import DeskRecord, Due, end_use
 from phoneprov_core.inventory.extensions import CHAN_SCCP
-from phoneprov_core.inventory.phones.model import Phone
+from phoneprov_core.inventory.phones.model import Phone, SummarySearch
+from phoneprov_core.inventory.phones.use_cases import Phones
 from phoneprov_core.kernel.actor import (
     Actor,
     Event,
@@ -122,6 +123,10 @@ def _sees(actor: Actor, state: PhoneState) -> bool:
     return may_see_people(actor)
 
 
+def _without_names(one: ListedDesk) -> ListedDesk:
+    return replace(one, number=None, default_profile_user=None, default_profile=None)
+
+
 def _nothing() -> None:
     """The phone is called later."""
 
@@ -142,16 +147,32 @@ class Desks:
     logged in, and with a right those of the phones in its scope."""
 
     database: ReadAndWrite[DesksTransaction]
+    phones: Phones
     log_out_at_phone: LogOut
     clock: Clock
 
-    async def all(self, actor: Actor, page: Page = None) -> Listing[Desk]:
+    async def listed(
+        self, actor: Actor, page: Page = None, wanted: SummarySearch | None = None
+    ) -> Listing[ListedDesk]:
         """The desk of every phone, the oldest phone first; without level 0 only desks where the
-        caller is logged in, and those in the scope of a right."""
-        return (await self.listed(actor, page)).mapped(lambda one: one.desk)
+        caller is logged in, and those in the scope of a right. What their identifiers name is there
+        for callers who may see people. With a filter or an order they are the desks of the phones
+        that ``Phones.used`` finds. Raises ``Forbidden`` like that."""
+        if wanted in {None, SummarySearch()}:
+            found = await self._whole(actor, page)
+        else:
+            assert wanted is not None
+            phones = await self.phones.used(actor, page, wanted)
+            found = await phones.joined(self._of_phones)
+        return found if may_see_people(actor) else found.mapped(_without_names)
 
-    async def listed(self, actor: Actor, page: Page = None) -> Listing[ListedDesk]:
-        """The same desks, with what their identifiers name."""
+    async def _of_phones(self, phones: list[Phone]) -> list[ListedDesk]:
+        macs = [phone.mac for phone in phones]
+        async with self.database.read() as tx:
+            desks = await tx.listed_desks.of(macs)
+        return [desks[mac] for mac in macs if mac in desks]  # else it was deleted meanwhile
+
+    async def _whole(self, actor: Actor, page: Page) -> Listing[ListedDesk]:
         if may_see_people(actor) and not actor.scope:
             return await listing(self.database.read, lambda tx: tx.listed_desks, page)
         owner = actor.user_uuid

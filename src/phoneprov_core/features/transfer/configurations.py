@@ -199,6 +199,27 @@ class DeskRow(Struct, frozen=True):
     ends_at: str | None = None
 
 
+class ListedDeskRow(DeskRow, frozen=True, kw_only=True):
+    """A row of the list of desks: with what only people read."""
+
+    name: str | None
+    location: str | None
+    username: str | None
+    since: str | None
+    until: str | None
+
+
+def listed_row(one: ListedDesk) -> ListedDeskRow:
+    """A desk of a list as a row."""
+    shown = {name: getattr(one.desk, name) for name in ("username", "since", "until")}
+    return record_of(ListedDeskRow, one, **_desk_columns(one), **shown)
+
+
+def _desk_columns(one: ListedDesk) -> dict[str, Any]:
+    desk = one.desk
+    return {"hotdesk": desk.hotdesk, "extension": one.number, "ends_at": desk.ends_at}
+
+
 class CreateDeskRow(Command, frozen=True, kw_only=True):
     """A row as it is written. Every phone has a desk, so that none is created."""
 
@@ -232,16 +253,7 @@ class DeskTable:
         """The desk of every phone, the oldest phone first."""
         last = None if after is None else _position(after)
         listed = await self._tx.listed_desks.rows(limit, after=last, offset=offset, owner=owner)
-        return [
-            record_of(
-                DeskRow,
-                one,
-                hotdesk=one.desk.hotdesk,
-                extension=one.number,
-                ends_at=one.desk.ends_at,
-            )
-            for one in listed
-        ]
+        return [record_of(DeskRow, one, **_desk_columns(one)) for one in listed]
 
     async def count(self, owner: str | None = None) -> int:
         """The number of desks."""

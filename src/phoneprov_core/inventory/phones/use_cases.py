@@ -205,8 +205,15 @@ class Phones:
     ) -> Listing[PhoneSummary]:
         """The phones that ``all`` lists, with what is on them; with a right those in its scope."""
         require_people(actor)
-        phones = await self._found(actor, page, wanted, in_scope=True)
-        return await phones.joined(self._with_use)
+        return await (await self.used(actor, page, wanted)).joined(self._with_use)
+
+    async def used(self, actor: Actor, page: Page, wanted: SummarySearch) -> Listing[Phone]:
+        """The phones of ``summaries``; for callers who may not see them those where they are logged
+        in. Raises ``Forbidden`` like ``all``."""
+        if may_see_people(actor):
+            return await self._found(actor, page, wanted, in_scope=True)
+        own = replace(wanted, user_uuid=wanted.user_uuid or actor.user_uuid)
+        return await self.all(actor, page, own)
 
     async def _with_use(self, phones: list[Phone]) -> list[PhoneSummary]:
         async with self.database.read() as tx:

@@ -1,17 +1,21 @@
 """Default profiles of phones, the users that are logged in there, and labels to print."""
 
 from io import BytesIO
-from typing import Annotated
+from typing import Annotated, cast
 
 from phoneprov_core.features.desks.model import Desk, DeskLabel, DeskPatch, NotLoggedIn
 from phoneprov_core.features.desks.records import DeskChanged
 from phoneprov_core.features.desks.use_cases import Desks, NotALine
+from phoneprov_core.features.transfer.configurations import ListedDeskRow, listed_row
+from phoneprov_core.inventory.phones.model import SummarySearch
 from phoneprov_core.kernel.commands import record_of
+from phoneprov_core.kernel.errors import Forbidden
 from phoneprov_core.kernel.fields import schema
+from phoneprov_core.kernel.paging import Listing
 from phoneprov_core.people.vendor_users import GuessLock
 from phoneprov_core.switching.errors import OF_A_SWITCH, ProfileDoesNotFit
-from phoneprov_http.envelope import Envelope, Listed, listed, record
-from phoneprov_http.routes.handlers import ApiRequest, Body, Mac, Routes, people
+from phoneprov_http.envelope import ROWS, Envelope, Listed, listed, record
+from phoneprov_http.routes.handlers import ApiRequest, Body, Mac, Query, Routes, people
 
 
 class PrintedLabel(DeskLabel, frozen=True):
@@ -30,11 +34,15 @@ def desk_routes(desks: Desks) -> Routes:
     """``/desks``, and the desk of ``/phones/{mac}``."""
     routes = Routes("Desks")
 
-    @routes.get("/desks")
-    async def all_desks(request: ApiRequest) -> Listed[Desk]:
+    @routes.get("/desks", raises=[Forbidden], opt={ROWS: ListedDeskRow})
+    async def all_desks(request: ApiRequest, wanted: Query[SummarySearch]) -> Listed[Desk]:
         """List desks. The desk of every phone, the oldest phone first. Callers without level 0 see
-        the desks where they are logged in, and helpdesks those in their scope."""
-        return listed(await desks.all(request.user, request.page), "desk")
+        the desks where they are logged in, and helpdesks those in their scope. As CSV the table
+        that an import of desks reads."""
+        found = await desks.listed(request.user, request.page, wanted)
+        if request.wants_table:
+            return listed(cast("Listing[Desk]", found.mapped(listed_row)), "desk")
+        return listed(found.mapped(lambda one: one.desk), "desk")
 
     @routes.get("/phones/{mac:str}/desk")
     async def get_desk(request: ApiRequest, mac: Mac) -> Envelope[Desk]:

@@ -8,7 +8,7 @@ import msgspec
 from sqlalchemy import Text, and_, bindparam, delete, exists, func, null, or_, select, update
 
 from phoneprov_adapters.sql.engines.connection import Connection, Row
-from phoneprov_adapters.sql.engines.statements import Query, at_places, is_over, upsert
+from phoneprov_adapters.sql.engines.statements import Query, at_places, is_over, json_items, upsert
 from phoneprov_adapters.sql.stores.store import SqlQueries, SqlRows
 from phoneprov_adapters.sql.tables.columns import Fields, json_text
 from phoneprov_adapters.sql.tables.inventory import extensions, phones, vendor_phones
@@ -120,6 +120,8 @@ _LISTED_COLUMNS = select(
     extensions.c.extension,
     _OWNERS.c.username,
     _DEFAULTS.c.name,
+    phones.c.name,
+    phones.c.location,
 ).select_from(
     phones.outerjoin(desks, desks.c.mac == phones.c.mac)
     .outerjoin(users, users.c.uuid == desks.c.user_uuid)
@@ -128,6 +130,8 @@ _LISTED_COLUMNS = select(
     .outerjoin(_OWNERS, _OWNERS.c.uuid == _DEFAULTS.c.user_uuid)
     .outerjoin(extensions, extensions.c.uuid == desks.c.extension_uuid)
 )
+_MACS = json_items(bindparam("macs", type_=Text())).table_valued("value")
+_LISTED_OF = _LISTED_COLUMNS.where(phones.c.mac.in_(select(_MACS.c.value)))
 _IS_USERS = desks.c.user_uuid == bindparam("owner")
 _LISTED, _LISTED_AT = (
     Query(
@@ -209,6 +213,10 @@ class SqlListedDesks(SqlRows[ListedDesk], ListedDesks):
 
     def at(self, places: Sequence[str]) -> SqlRows[ListedDesk]:
         return SqlRows(self._connection, _LISTED_AT, _listed, places=json_text(places))
+
+    async def of(self, macs: Sequence[str]) -> dict[str, ListedDesk]:
+        rows = await self._connection.fetch_all(_LISTED_OF, macs=json_text(macs))
+        return {one.mac: one for one in map(_listed, rows)}
 
 
 def _listed(row: Row) -> ListedDesk:

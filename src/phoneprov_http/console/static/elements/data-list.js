@@ -16,8 +16,8 @@ const CARD_LINE_PX = 18.2;
 const NARROW = matchMedia("(max-width: 40rem)");
 
 /**
- * `text` is the cell in an exported file; `sort` the name that the server sorts by; `isHidden` a
- * column that the operator has to choose.
+ * `text` is the cell in an order that is made here; `sort` the name that the server sorts by; `isHidden`
+ * a column that the operator has to choose.
  *
  * @template T
  * @typedef {object} Column
@@ -29,7 +29,6 @@ const NARROW = matchMedia("(max-width: 40rem)");
  * @property {boolean} [isOptional] not on narrow screens
  * @property {boolean} [isWide] at first on wide screens only
  * @property {boolean} [isHidden]
- * @property {string} [field] of the table that an import reads
  */
 
 /**
@@ -38,8 +37,7 @@ const NARROW = matchMedia("(max-width: 40rem)");
  * @property {string} caption
  * @property {string} [name] under which the browser keeps the chosen columns
  * @property {Column<T>[]} columns
- * @property {() => string | Promise<string>} [file] the list of the API that is exported
- * @property {string[]} [table] without it: the fields of the table that an import reads
+ * @property {() => string | Promise<string>} file the list of the API that is exported
  * @property {(offset: number, limit: number, signal: AbortSignal, sort: string) =>
  *   Promise<{rows: T[], total: number, isMore?: boolean}>} load `isMore`: the total is not known
  * @property {(row: T) => string} [href] where a row leads; the first cell becomes a link

@@ -3,7 +3,7 @@
 import { api } from "../api.js";
 import { fill, h, icon, uniqueId, update } from "../dom.js";
 import { store } from "../navigation.js";
-import { csvOf, download, exported } from "../tables.js";
+import { recordsOf } from "../tables.js";
 import { texts } from "../texts.js";
 import { menu, messageOf, notice } from "./parts.js";
 
@@ -140,6 +140,37 @@ function put(element, content) {
 const PAGE = 1000;
 const WIDE = matchMedia("(min-width: 94.01rem)");
 
+/** @param {string} drawing @param {string} text @param {() => void} onclick */
+const tool = (drawing, text, onclick) => h("button", { type: "button", onclick }, icon(drawing), h("span", {}, text));
+
+/**
+ * The buttons that read a list again, and write all of it into a file, which the server makes.
+ *
+ * @param {string} caption @param {() => Promise<void>} again
+ * @param {() => string | Promise<string>} file the list of the API with the filters
+ */
+export function readAndWrite(caption, again, file) {
+  const refresh = tool("refresh", texts.refresh, async () => {
+    await again();
+    notice(texts.refreshed(caption));
+  });
+  const write = tool("download", texts.exportCsv, async () => {
+    write.disabled = true;
+    try {
+      const text = await api.file(await file());
+      const url = URL.createObjectURL(new Blob(["\ufeff", text], { type: "text/csv;charset=utf-8" }));
+      h("a", { href: url, download: `${caption.toLowerCase().replaceAll(" ", "-")}.csv` }).click();
+      setTimeout(() => URL.revokeObjectURL(url), 60_000);
+      notice(texts.exported(recordsOf(text).length - 1));
+    } catch (error) {
+      notice(messageOf(error), "failed");
+    } finally {
+      write.disabled = false;
+    }
+  });
+  return { refresh, write };
+}
+
 /** @param {DataList} list */
 export function listTools(list) {
   const { name = "", caption = "", columns = [], key } = list.options ?? {};
@@ -175,21 +206,6 @@ export function listTools(list) {
       );
     });
 
-  const refresh = async () => {
-    await list.refresh();
-    notice(texts.refreshed(caption));
-  };
-  const write = async () => {
-    try {
-      const { file, table = [] } = list.options ?? {};
-      const text = file
-        ? await api.file(await file())
-        : csvOf(exported(list.columns, table, await every(list), textOf));
-      download(caption, text);
-    } catch (error) {
-      notice(messageOf(error), "failed");
-    }
-  };
   const selectAll = async () => {
     try {
       const rows = await every(list);
@@ -198,17 +214,15 @@ export function listTools(list) {
       notice(messageOf(error), "failed");
     }
   };
-  /** @param {string} drawing @param {string} text @param {() => void} onclick */
-  const tool = (drawing, text, onclick) =>
-    h("button", { type: "button", onclick }, icon(drawing), h("span", {}, text));
+  const { refresh, write } = readAndWrite(caption, () => list.refresh(), () => list.options?.file() ?? "");
   return {
     columns: shown,
     selection: h("div", { className: "selection", hidden: true, role: "status" }),
     elements: [
       key ? tool("good", texts.selectAll, () => void selectAll()) : h("span"),
-      tool("refresh", texts.refresh, () => void refresh()),
+      refresh,
       columns.length > 2 && name ? menu(texts.columns, "columns", choices) : h("span"),
-      tool("download", texts.exportCsv, () => void write()),
+      write,
     ],
   };
 }
@@ -223,14 +237,6 @@ async function every(list) {
     rows.push(...(page?.rows ?? []));
     if ((page?.rows.length ?? 0) < PAGE) return rows;
   }
-}
-
-/** @param {import("./data-list.js").Column<any>} column @param {any} row */
-function textOf({ cell, text }, row) {
-  if (text) return text(row) ?? "";
-  const content = cell(row);
-  if (!(content instanceof Element)) return content instanceof Node ? (content.textContent ?? "") : (content ?? "");
-  return content.getAttribute("datetime") ?? content.textContent ?? "";
 }
 
 // Short lists that the server gives in one order only are sorted here.

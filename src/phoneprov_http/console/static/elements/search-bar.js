@@ -1,11 +1,11 @@
 /** Above a list or a table: filters, columns, the export of a table. */
 
-import { api, withQuery } from "../api.js";
+import { withQuery } from "../api.js";
 import { fill, h, icon, uniqueId, update } from "../dom.js";
 import { readdress, store } from "../navigation.js";
-import { download } from "../tables.js";
 import { texts } from "../texts.js";
-import { menu, messageOf, notice } from "./parts.js";
+import { readAndWrite } from "./list-parts.js";
+import { menu } from "./parts.js";
 
 /** @typedef {HTMLInputElement | HTMLSelectElement} Field */
 
@@ -256,37 +256,14 @@ function suggested(field, suggest) {
 
 /**
  * @param {string} caption
- * @param {() => Promise<string>} file the list of the API with the filters
+ * @param {() => string | Promise<string>} file the list of the API with the filters
  * @param {() => Promise<void>} refresh
  */
 export function tableTools(caption, file, refresh) {
   const said = h("p", { className: "count", role: "status" });
-  const read = async () => {
-    await refresh();
-    notice(texts.refreshed(caption));
-  };
-  const write = async () => {
-    exporting.disabled = true;
-    try {
-      download(caption, await api.file(await file()));
-    } catch (error) {
-      notice(messageOf(error), "failed");
-    } finally {
-      exporting.disabled = false;
-    }
-  };
-  /** @param {string} drawing @param {string} text @param {() => void} onclick */
-  const tool = (drawing, text, onclick) =>
-    h("button", { type: "button", onclick }, icon(drawing), h("span", {}, text));
-  const exporting = tool("download", texts.exportCsv, () => void write());
+  const tools = readAndWrite(caption, refresh, file);
   return {
-    element: h(
-      "div",
-      { className: "list-tools" },
-      said,
-      tool("refresh", texts.refresh, () => void read()),
-      exporting,
-    ),
+    element: h("div", { className: "list-tools" }, said, tools.refresh, tools.write),
     /** @param {number} rows @param {boolean} isMore */
     say: (rows, isMore) => update(said, (isMore ? texts.newestRows : texts.rowCount)(rows)),
   };

@@ -66,7 +66,7 @@ export async function deploymentsView({ element, query, signal }) {
   const place = h("div", { className: "rows", "aria-live": "polite" });
   element.classList.add("with-list");
   const batch = h("span");
-  const tools = tableTools(texts.deployments, async () => pathOf(search.values()), () => load(true));
+  const tools = tableTools(texts.deployments, () => pathOf(search.values()), () => load(true));
   const more = h("button", { hidden: true, onclick: () => load(false) }, texts.older);
   const search = searchBar(
     "/deployments",

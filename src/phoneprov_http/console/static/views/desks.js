@@ -83,9 +83,6 @@ export async function deskForm(path, name, desk, changed) {
 
 // The desks: who is logged in where, and the default profile of each phone.
 
-/** A summary with the field of the table of desks. @param {PhoneSummary} one */
-const desk = (one) => ({ ...one, hotdesk: one.use.hotdesk });
-
 /** @type {import("../router.js").View} */
 export async function desksView({ element, query }) {
   const list = /** @type {import("../elements/data-list.js").DataList<PhoneSummary>} */ (dataList());
@@ -101,23 +98,22 @@ export async function desksView({ element, query }) {
   await list.configure({
     caption: texts.desks,
     name: "desks",
-    table: ["mac", "hotdesk"],
+    file: () => withQuery("desks", { ...search.values(), sort: list.sort }),
     columns: [
-      { title: texts.name, cell: (one) => one.name ?? one.mac, text: (one) => one.name, sort: "name" },
-      { title: texts.mac, field: "mac", cell: (one) => one.mac, sort: "mac", width: "11.5rem", isOptional: true },
+      { title: texts.name, cell: (one) => one.name ?? one.mac, sort: "name" },
+      { title: texts.mac, cell: (one) => one.mac, sort: "mac", width: "11.5rem", isOptional: true },
       NUMBER,
       { title: texts.location, cell: (one) => one.location, sort: "location", isOptional: true },
       { title: texts.deskUser, cell: (one) => one.use.username, sort: "username" },
       {
         title: texts.since,
         cell: (one) => ago(one.use.since),
-        text: (one) => one.use.since,
         isOptional: true,
         width: "9rem",
       },
       { title: texts.profile, cell: (one) => one.use.profile_name, sort: "profile_name", isOptional: true },
       { title: texts.defaultProfile, cell: (one) => one.use.default_profile_name },
-      { title: texts.hotdesk, field: "hotdesk", cell: (one) => (one.use.hotdesk ? texts.yes : texts.no), isOptional: true, width: "10rem" },
+      { title: texts.hotdesk, cell: (one) => (one.use.hotdesk ? texts.yes : texts.no), isOptional: true, width: "10rem" },
     ],
     sort: query.get("sort") ?? "",
     sorted: search.keep,
@@ -128,7 +124,7 @@ export async function desksView({ element, query }) {
     load: async (offset, limit, signal, sort) => {
       const path = withQuery("phones/summaries", { ...search.values(), offset, limit, sort });
       const { data, metadata } = await api.get(path, signal);
-      const rows = await withNumbers("phones", data.map(desk), signal);
+      const rows = await withNumbers("phones", data, signal);
       return { rows, total: metadata.total ?? data.length };
     },
   });

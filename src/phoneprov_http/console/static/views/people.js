@@ -63,18 +63,17 @@ export async function peopleView({ element, query }) {
     columns: [
       { title: texts.name, cell: (user) => fullName(user), sort: "first_name" },
       NUMBER,
-      { title: texts.username, field: "username", cell: (user) => user.username, sort: "username" },
-      { title: texts.email, field: "email", cell: (user) => user.email, sort: "email", isOptional: true },
-      { title: texts.location, field: "location", cell: (user) => user.location, sort: "location", isOptional: true },
+      { title: texts.username, cell: (user) => user.username, sort: "username" },
+      { title: texts.email, cell: (user) => user.email, sort: "email", isOptional: true },
+      { title: texts.location, cell: (user) => user.location, sort: "location", isOptional: true },
       {
         title: texts.lastLogin,
         cell: (user) => ago(user.last_login_at),
-        text: (user) => user.last_login_at,
         sort: "last_login_at",
         isOptional: true,
         width: "10rem",
       },
-      { title: texts.isActive, field: "is_active", cell: (user) => (user.is_active ? texts.yes : texts.no), isOptional: true, width: "6rem" },
+      { title: texts.isActive, cell: (user) => (user.is_active ? texts.yes : texts.no), isOptional: true, width: "6rem" },
     ],
     sort: query.get("sort") ?? "",
     sorted: search.keep,
@@ -216,18 +215,17 @@ export async function directoryView({ element, query }) {
       columns: [
         {
           title: texts.name,
-          field: "name",
           cell: (one) =>
             session.mayWriteShared
               ? h("button", { className: "plain link", onclick: () => edit(one) }, one.name)
               : one.name,
           sort: "name",
         },
-        { title: texts.work, field: "work", cell: (one) => one.work },
-        { title: texts.mobile, field: "mobile", cell: (one) => one.mobile },
-        { title: texts.email, field: "email", cell: (one) => one.email, sort: "email", isOptional: true },
-        { title: texts.department, field: "department", cell: (one) => one.department, sort: "department", isOptional: true },
-        { title: texts.location, field: "location", cell: (one) => one.location, sort: "location", isOptional: true },
+        { title: texts.work, cell: (one) => one.work },
+        { title: texts.mobile, cell: (one) => one.mobile },
+        { title: texts.email, cell: (one) => one.email, sort: "email", isOptional: true },
+        { title: texts.department, cell: (one) => one.department, sort: "department", isOptional: true },
+        { title: texts.location, cell: (one) => one.location, sort: "location", isOptional: true },
       ],
       sort: query.get("sort") ?? "",
       sorted: search.keep,

@@ -86,10 +86,10 @@ function stateOf({ state, last_outcome, last_confirmation }) {
 
 function columns() {
   const plain = [
-    { title: texts.name, field: "name", cell: (/** @type {any} */ one) => one.name ?? one.mac, text: (/** @type {any} */ one) => one.name, sort: "name" },
-    { title: texts.mac, field: "mac", cell: (/** @type {any} */ one) => one.mac, width: "11rem", sort: "mac" },
-    { title: texts.model, field: "model", cell: (/** @type {any} */ one) => one.model, sort: "model", width: "7rem" },
-    { title: texts.location, field: "location", cell: (/** @type {any} */ one) => one.location, sort: "location" },
+    { title: texts.name, cell: (/** @type {any} */ one) => one.name ?? one.mac, sort: "name" },
+    { title: texts.mac, cell: (/** @type {any} */ one) => one.mac, width: "11rem", sort: "mac" },
+    { title: texts.model, cell: (/** @type {any} */ one) => one.model, sort: "model", width: "7rem" },
+    { title: texts.location, cell: (/** @type {any} */ one) => one.location, sort: "location" },
   ];
   const uses = [
     NUMBER,
@@ -113,7 +113,6 @@ function columns() {
     {
       title: texts.seenAt,
       cell: (/** @type {PhoneSummary} */ { use }) => ago(use.seen_at) || (use.state === "never_seen" ? texts.neverSeen : texts.stateNotKnown),
-      text: (/** @type {PhoneSummary} */ one) => one.use.seen_at,
       sort: "seen_at",
       isOptional: true,
       isHidden: true,
@@ -124,17 +123,16 @@ function columns() {
     {
       title: texts.lastChange,
       cell: (/** @type {PhoneSummary} */ one) => ago(one.use.last_changed_at),
-      text: (/** @type {PhoneSummary} */ one) => one.use.last_changed_at,
       isOptional: true,
       width: "8.5rem",
     },
   ];
   const more = [
-    { title: texts.address, field: "phone_ip", cell: addressOf, sort: "phone_ip", width: "8.5rem" },
-    { title: texts.softwareType, field: "software_type", cell: (/** @type {any} */ one) => one.software_type, sort: "software_type" },
-    { title: texts.softwareVersion, field: "software_version", cell: (/** @type {any} */ one) => one.software_version },
-    { title: texts.description, field: "description", cell: (/** @type {any} */ one) => one.description },
-    { title: texts.isActive, field: "is_active", cell: (/** @type {any} */ one) => (one.is_active ? texts.yes : texts.no) },
+    { title: texts.address, cell: addressOf, sort: "phone_ip", width: "8.5rem" },
+    { title: texts.softwareType, cell: (/** @type {any} */ one) => one.software_type, sort: "software_type" },
+    { title: texts.softwareVersion, cell: (/** @type {any} */ one) => one.software_version },
+    { title: texts.description, cell: (/** @type {any} */ one) => one.description },
+    { title: texts.isActive, cell: (/** @type {any} */ one) => (one.is_active ? texts.yes : texts.no) },
   ].map((column, place) => ({ ...column, isOptional: true, isHidden: session.isAdmin && place > 0 }));
   return session.isAdmin ? [...plain, ...uses, ...more] : [...plain, ...more];
 }

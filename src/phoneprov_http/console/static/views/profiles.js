@@ -48,7 +48,6 @@ export async function profilesView({ element, query }) {
       {
         title: texts.changed,
         cell: (one) => ago(one.updated_at),
-        text: (one) => one.updated_at,
         sort: "updated_at",
         isOptional: true,
         width: "10rem",

@@ -122,7 +122,6 @@ export async function recordsView({ element, parameters: [name], query, signal }
   /** @type {import("../elements/data-list.js").Column<any>[]} */
   const columns = kind.columns.map((field, position) => ({
     title: kind.fields.find((one) => one.name === field)?.label ?? field,
-    field,
     isOptional: position > 1,
     width: field === "type" ? "9rem" : undefined,
     sort: !kind.sorted || kind.sorted.includes(field) ? field : undefined,
