@@ -76,7 +76,7 @@ async def test_preview_of_a_typed_text_shares_no_marks_with_what_is_on_the_phone
     assert not re.search(r"\*\*\*\d", shown["diff"])
     assert "7391" not in re.sub(r"^\+.*", "", shown["diff"], flags=re.MULTILINE)
     assert (shown["on_phone"]["sha256"], shown["on_phone"]["size"]) == (None, None)
-    # The address of the services is the same, its login included: that is not told either.
+    # The address of the services is the same, its login included: that is not shown either.
     other = await preview(ada, own, cnf_xml=TYPED.replace("user:5508", "user:5507"))
     assert other["needs_reset"] == shown["needs_reset"]
     # What the caller typed, the caller may read.
