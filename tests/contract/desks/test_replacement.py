@@ -6,7 +6,7 @@ import msgspec
 
 from phoneprov_core.kernel.errors import Refused
 from phoneprov_core.kernel.values import millis, timestamp
-from phoneprov_core.switching.devices.ports import NoAddress
+from phoneprov_core.switching.errors import NoAddress
 from support.api import data_of
 from support.hotdesk import LOBBY, OTHER_IP, OTHER_MAC, Hotdesk
 from support.switch_rig import MAC, XML
