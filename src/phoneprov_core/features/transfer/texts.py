@@ -1,6 +1,6 @@
 """Import of a table that is sent in a request, and lists as such tables."""
 
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, Literal, Protocol, get_args, get_origin
@@ -13,7 +13,7 @@ from phoneprov_core.features.transfer.model import Changes, RowOutcome, RowProbl
 from phoneprov_core.features.transfer.sheets import SHEETS
 from phoneprov_core.features.transfer.use_cases import Transfer
 from phoneprov_core.kernel.actor import Actor, require_superadmin
-from phoneprov_core.kernel.commands import Command, record_of, wrong
+from phoneprov_core.kernel.commands import Command, invalid, record_of
 from phoneprov_core.kernel.errors import Problem
 from phoneprov_core.kernel.fields import SECRET, fields_of, schema
 from phoneprov_core.kernel.paging import Listing
@@ -71,6 +71,14 @@ class WithTable(Command, frozen=True, kw_only=True):
         | UnsetType
     ) = UNSET
 
+    @classmethod
+    def missing(cls, given: Mapping[str, object]) -> list[Problem]:
+        """One of the ways to give the rows."""
+        first, *others = (one for one in _WAYS if one in cls.__struct_fields__)
+        if {first, *others} & set(given):
+            return []
+        return [Problem(first, f"is required, or {' or '.join(others)}")]
+
     def problems(self) -> list[Problem]:
         """More than one way to give the rows."""
         given = [one for one in _WAYS if getattr(self, one, UNSET) is not UNSET]
@@ -83,8 +91,7 @@ class WithTable(Command, frozen=True, kw_only=True):
             return self.csv
         if self.xlsx is not UNSET:
             return self.xlsx
-        first, *others = (one for one in _WAYS if one in self.__struct_fields__)
-        raise wrong(first, f"is required, or {' or '.join(others)}")
+        raise invalid(self.missing({}))
 
 
 class ImportRequest(WithTable, frozen=True, kw_only=True, rename={"missing_": "missing"}):
