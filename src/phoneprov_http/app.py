@@ -20,7 +20,7 @@ from phoneprov_http.bodies import Body
 from phoneprov_http.console.session import console_routes
 from phoneprov_http.envelope import EnvelopeResponse
 from phoneprov_http.exchange import Exchange
-from phoneprov_http.front import Front
+from phoneprov_http.front import Authentication, Front, require_known_query
 from phoneprov_http.openapi.document import openapi_config
 from phoneprov_http.phone.app import PhonePages
 from phoneprov_http.phone.language import Languages
@@ -32,7 +32,7 @@ from phoneprov_http.routes.features.lines import line_routes
 from phoneprov_http.routes.features.serving import provisioning_routes
 from phoneprov_http.routes.features.templates import template_routes
 from phoneprov_http.routes.features.transfer import transfer_routes
-from phoneprov_http.routes.handlers import ApiRequest, Authentication, guard, require_known_query
+from phoneprov_http.routes.handlers import ApiRequest, guard
 from phoneprov_http.routes.inventory.extensions import extension_routes, user_extension_routes
 from phoneprov_http.routes.inventory.locations import location_routes
 from phoneprov_http.routes.inventory.phone_profiles import profile_routes

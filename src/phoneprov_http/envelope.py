@@ -1,4 +1,4 @@
-"""The form of every response: the envelope, its messages, and lists of any length."""
+"""The form of every response: its headers, the envelope, its messages, and lists of any length."""
 
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import suppress
@@ -15,6 +15,15 @@ from phoneprov_core.kernel.fields import schema
 from phoneprov_core.kernel.paging import Limit, Listing, Offset
 
 T = TypeVar("T")
+
+HEADERS: tuple[tuple[bytes, bytes], ...] = (
+    (b"cache-control", b"no-store"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+)
+"""The headers of every response that does not set them itself."""
 
 encode = msgspec.json.Encoder().encode
 

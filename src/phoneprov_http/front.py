@@ -10,6 +10,9 @@ In this order:
 4. HEAD is answered like GET, OPTIONS like a method that no path has.
 5. Every response has the security headers and the request id. An unexpected error is a response.
 6. One line a request is logged.
+
+A request of the API then needs a known caller, before anything else of it is looked at, and a query
+whose parameters exist.
 """
 
 import logging
@@ -21,23 +24,28 @@ from functools import lru_cache
 from itertools import count
 from typing import Any
 
+from litestar import Request
 from litestar.enums import ScopeType
 from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 
-from phoneprov_core.kernel.actor import Origin, belonging_to
+from phoneprov_core.kernel.actor import Actor, Origin, belonging_to
+from phoneprov_core.kernel.commands import Command, invalid
+from phoneprov_core.kernel.errors import Invalid, Problem, ReadOnlyToken, Unauthenticated
 from phoneprov_core.kernel.values import Address, Network, address_of
-from phoneprov_http.envelope import ErrorInfo, failure
+from phoneprov_core.people.auth.sessions import Authenticate
+from phoneprov_http.envelope import HEADERS, ErrorInfo, failure
+from phoneprov_http.errors import Malformed
+from phoneprov_http.routes.handlers import (
+    AUTHENTICATION,
+    LONGEST_QUERY,
+    QUERY,
+    ApiRequest,
+    changes,
+    parameters_in,
+)
 
 PHONE_PAGES = "/phone/"
 
-HEADERS: tuple[tuple[bytes, bytes], ...] = (
-    (b"cache-control", b"no-store"),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-)
-"""The headers of every response that does not set them itself."""
 _NAMES = frozenset(name for name, _ in HEADERS)
 
 _OTHER_SPELLING = re.compile(
@@ -54,6 +62,8 @@ _TRACEPARENT = re.compile(
 )
 _LONGEST_TRACEPARENT = 128
 _MOST_HOPS = 32
+# The query of a page is short; to parse a long one takes quadratic time.
+_LONGEST_QUERY = 2048
 _IN_BRACKETS = re.compile(r"\[([^\]]*)\](?::[0-9]{1,5})?")
 _WITH_PORT = re.compile(r"([0-9.]+):[0-9]{1,5}")
 
@@ -251,3 +261,74 @@ def _log(scope: HTTPScope, method: str, status: int, seconds: float) -> None:
     log.handle(
         log.makeRecord(log.name, logging.INFO, "", 0, "request", (), None, extra={"fields": fields})
     )
+
+
+class Authentication:
+    """Sets ``request.user`` to the caller, before anything else of a request is looked at.
+
+    Raises ``Unauthenticated`` for a missing or invalid access token, unless the handler's
+    ``opt`` says otherwise; ``request.user`` is None then. Raises ``ReadOnlyToken`` for a request
+    that may change something, with a token that only reads.
+    """
+
+    def __init__(self, app: ASGIApp, authenticate: Authenticate) -> None:
+        self._app = app
+        self._authenticate = authenticate
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope["auth"] = scope["user"] = None
+        authentication = scope["route_handler"].opt.get(AUTHENTICATION)
+        if authentication != "none":
+            try:
+                scope["user"] = await self._caller(scope)
+            except Unauthenticated:
+                if authentication != "optional":
+                    raise
+        user, opt = scope["user"], scope["route_handler"].opt
+        if user is not None and user.read_only and changes(str(scope.get("method")), opt):
+            raise ReadOnlyToken
+        await self._app(scope, receive, send)
+
+    async def _caller(self, scope: Scope) -> Actor:
+        sent = next((text for name, text in scope["headers"] if name == b"authorization"), b"")
+        scheme, _, token = sent.decode("latin-1").partition(" ")
+        if scheme.lower() != "bearer" or not token:
+            raise Unauthenticated
+        actor = await self._authenticate(token.strip(), scope["state"]["client_ip"])
+        scope["state"]["account"] = actor.user_uuid
+        return actor
+
+
+async def require_known_query(request: Request[Any, Any, Any]) -> None:
+    """Raises ``Malformed`` for a long query, ``Invalid`` with each parameter that does not exist,
+    is sent twice or has an invalid value.
+
+    A coroutine, because the framework runs a plain function in a thread."""
+    assert isinstance(request, ApiRequest)
+    query = request.scope["query_string"]
+    if not query:
+        return
+    handler = request.route_handler
+    if len(query) > handler.opt.get(LONGEST_QUERY, _LONGEST_QUERY):
+        raise Malformed("The query is too long.")
+    queries: Sequence[type[Command]] | None = handler.opt.get(QUERY)
+    sent = request.query_params.dict()
+    problems = [Problem(name, "must be sent once") for name in sent if len(sent[name]) > 1]
+    if queries is not None:
+        (path,) = handler.paths
+        known = parameters_in(queries, path)
+        which = f"there are {', '.join(known)}" if known else "this path has none"
+        # What is in the path may be repeated in the query, and must agree.
+        accepted = {name for one in queries for name in one.__struct_encode_fields__}
+        unknown = [name for name in sent if name not in accepted]
+        problems = [
+            *(Problem(name, f"is not a parameter; {which}") for name in unknown),
+            *(one for one in problems if one.field not in unknown),
+        ]
+    for command in queries or ():
+        try:
+            request.selected(command, None)
+        except Invalid as error:
+            problems += [one for one in error.problems if one not in problems]
+    if problems:
+        raise invalid(problems)

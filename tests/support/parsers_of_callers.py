@@ -17,8 +17,7 @@ from phoneprov_core.kernel.errors import Unauthenticated
 from phoneprov_core.kernel.values import millis
 from phoneprov_core.people.auth.model import Claims, TokenKind
 from phoneprov_core.people.auth.sessions import Authenticate
-from phoneprov_http.front import client_ip
-from phoneprov_http.routes.handlers import Authentication
+from phoneprov_http.front import Authentication, client_ip
 from support.keys import BOTH_KEYS, NEW_KEYS, OLD_KEYS
 from support.parser import Parser, text_of
 from support.records import a_session, a_user, identifier

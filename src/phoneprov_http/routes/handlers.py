@@ -10,28 +10,19 @@ from litestar.datastructures import State
 from litestar.di import NamedDependency, Provide
 from litestar.handlers import BaseRouteHandler, HTTPRouteHandler
 from litestar.params import JSONBody, PathParameter
-from litestar.types import ASGIApp, Receive, Scope, Send
 
 from phoneprov_core.kernel.actor import Actor, require_people, require_superadmin
-from phoneprov_core.kernel.commands import Command, command_of_texts, invalid
+from phoneprov_core.kernel.commands import Command, command_of_texts
 from phoneprov_core.kernel.errors import (
-    Invalid,
     PhoneprovError,
-    Problem,
-    ReadOnlyToken,
-    Unauthenticated,
 )
 from phoneprov_core.kernel.fields import MAC
 from phoneprov_core.kernel.paging import Page, Window
-from phoneprov_core.people.auth.sessions import Authenticate
 from phoneprov_http.envelope import CSV, ROWS
-from phoneprov_http.errors import Malformed
 from phoneprov_http.openapi.schemas import specified
 
 T = TypeVar("T")
 C = TypeVar("C", bound=Command)
-# The query of a page is short; to parse a long one takes quadratic time.
-_LONGEST_QUERY = 2048
 AnyHandler = Callable[..., Any]
 Decorator = Callable[[AnyHandler], AnyHandler]
 Connection = ASGIConnection[Any, Any, Any, Any]
@@ -106,41 +97,6 @@ def parameters_in(queries: Iterable[type[Command]], path: str) -> list[str]:
     return [name for name in names if f"{{{name}:" not in path]
 
 
-async def require_known_query(request: Request[Any, Any, Any]) -> None:
-    """Raises ``Malformed`` for a long query, ``Invalid`` with each parameter that does not exist,
-    is sent twice or has an invalid value.
-
-    A coroutine, because the framework runs a plain function in a thread."""
-    assert isinstance(request, ApiRequest)
-    query = request.scope["query_string"]
-    if not query:
-        return
-    handler = request.route_handler
-    if len(query) > handler.opt.get(LONGEST_QUERY, _LONGEST_QUERY):
-        raise Malformed("The query is too long.")
-    queries: Sequence[type[Command]] | None = handler.opt.get(QUERY)
-    sent = request.query_params.dict()
-    problems = [Problem(name, "must be sent once") for name in sent if len(sent[name]) > 1]
-    if queries is not None:
-        (path,) = handler.paths
-        known = parameters_in(queries, path)
-        which = f"there are {', '.join(known)}" if known else "this path has none"
-        # What is in the path may be repeated in the query, and must agree.
-        accepted = {name for one in queries for name in one.__struct_encode_fields__}
-        unknown = [name for name in sent if name not in accepted]
-        problems = [
-            *(Problem(name, f"is not a parameter; {which}") for name in unknown),
-            *(one for one in problems if one.field not in unknown),
-        ]
-    for command in queries or ():
-        try:
-            request.selected(command, None)
-        except Invalid as error:
-            problems += [one for one in error.problems if one not in problems]
-    if problems:
-        raise invalid(problems)
-
-
 def _wanted(command: type[Command]) -> Provide:
     absent = command()
 
@@ -164,42 +120,6 @@ READS = {"reads": True}
 def changes(method: str, opt: Mapping[str, Any]) -> bool:
     """Whether a request of this method may change something."""
     return method != "GET" and not opt.get("reads")
-
-
-class Authentication:
-    """Sets ``request.user`` to the caller, before anything else of a request is looked at.
-
-    Raises ``Unauthenticated`` for a missing or invalid access token, unless the handler's
-    ``opt`` says otherwise; ``request.user`` is None then. Raises ``ReadOnlyToken`` for a request
-    that may change something, with a token that only reads.
-    """
-
-    def __init__(self, app: ASGIApp, authenticate: Authenticate) -> None:
-        self._app = app
-        self._authenticate = authenticate
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        scope["auth"] = scope["user"] = None
-        authentication = scope["route_handler"].opt.get(AUTHENTICATION)
-        if authentication != "none":
-            try:
-                scope["user"] = await self._caller(scope)
-            except Unauthenticated:
-                if authentication != "optional":
-                    raise
-        user, opt = scope["user"], scope["route_handler"].opt
-        if user is not None and user.read_only and changes(str(scope.get("method")), opt):
-            raise ReadOnlyToken
-        await self._app(scope, receive, send)
-
-    async def _caller(self, scope: Scope) -> Actor:
-        sent = next((text for name, text in scope["headers"] if name == b"authorization"), b"")
-        scheme, _, token = sent.decode("latin-1").partition(" ")
-        if scheme.lower() != "bearer" or not token:
-            raise Unauthenticated
-        actor = await self._authenticate(token.strip(), scope["state"]["client_ip"])
-        scope["state"]["account"] = actor.user_uuid
-        return actor
 
 
 def guard(require: Callable[..., None], *more: object) -> Guard:

@@ -13,9 +13,9 @@ from litestar.types import ASGIApp
 
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.settings import Settings
-from phoneprov_http.envelope import ErrorInfo, failure
+from phoneprov_http.envelope import HEADERS, ErrorInfo, failure
 from phoneprov_http.errors import bearers_of, begin, end
-from phoneprov_http.front import HEADERS, client_ip, path_of
+from phoneprov_http.front import client_ip, path_of
 from phoneprov_http.main.server.sockets import bound
 
 Expose = Callable[[], Awaitable[bytes]]

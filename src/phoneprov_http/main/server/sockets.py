@@ -18,8 +18,7 @@ from typing import Any
 import msgspec
 
 from phoneprov_core.kernel.errors import Refused
-from phoneprov_http.envelope import ErrorInfo, Failure
-from phoneprov_http.front import HEADERS
+from phoneprov_http.envelope import HEADERS, ErrorInfo, Failure
 
 _FIRST_FD = 3
 """SD_LISTEN_FDS_START, see sd_listen_fds(3)."""
