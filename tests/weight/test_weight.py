@@ -15,11 +15,11 @@ from support.weight import ROOT, SRC, lines, passed, passed_by
 
 TESTS = ROOT / "tests"
 MOST_MODULES = {
-    "GET /phones/{mac}": 15,
-    "POST /phones": 25,
-    "POST /auth/login": 24,
-    "POST /phone-profiles/switch": 43,
-    "phoneprov switch": 80,
+    "GET /phones/{mac}": 14,
+    "POST /phones": 22,
+    "POST /auth/login": 22,
+    "POST /phone-profiles/switch": 39,
+    "phoneprov switch": 76,
 }
 
 
