@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace as replaced
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,22 @@ def _seconds(begin: str, end: str) -> float:
     return (datetime.fromisoformat(end) - datetime.fromisoformat(begin)).total_seconds()
 
 
+async def test_work_of_the_service_takes_its_time_where_phones_take_none(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Phones that have their configuration already: only the service works."""
+    await with_history(
+        office, [replaced(one, away=2.0) for one in real_phones(random.Random(1), 12)]
+    )
+    plan = {**FLOOR, "profile_uuid": office.profiles[0], "only_changed": True}
+    monkeypatch.setattr(twin, "work_seconds", lambda _: 0.1)
+
+    rehearsal = await asyncio.to_thread(await in_this_process(office, plan))
+
+    assert rehearsal.outcomes.left_alone == 12
+    assert 1.2 <= rehearsal.seconds < 6
+
+
 async def test_first_phones_stop_and_undo_are_rehearsed(office: Office) -> None:
     phones = real_phones(random.Random(1), 8)
     phones[0].fault = "wrong_model"
@@ -141,6 +158,7 @@ async def test_phone_that_was_never_seen_is_unknown(office: Office) -> None:
     by_mac = {one.mac: one for one in rehearsal.foretold}
     assert by_mac[new.mac].outcome is Expected.UNKNOWN
     assert by_mac[new.mac].evidence is Evidence.NONE
+    assert "The duration is uncertain" in rehearsal.summary
     assert rehearsal.outcomes.deployed == 3
 
 

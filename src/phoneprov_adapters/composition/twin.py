@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Iterable
 from datetime import datetime
+from functools import partial
 from typing import Any, BinaryIO
 
 import msgspec
@@ -32,6 +33,7 @@ from phoneprov_core.features.rehearsal.foresight import (
     durations_of,
     expected_of,
     server_failure,
+    work_seconds,
 )
 from phoneprov_core.features.rehearsal.model import (
     MOST_FAILURES,
@@ -98,6 +100,7 @@ class _Twin:
         self.database = TwinDatabase(lambda: millis(loop.clock()), SecretBox(scene.keys))
         self.phones = TwinPhones(scene.settings.phone_networks, loop.clock)
         self.container = _container(scene, self.database, self.phones, loop)
+        self.loop = loop
         self.causes: dict[str, Cause] = {}
 
     async def run(self, rows: Iterable[Any], calls_of: Any) -> Rehearsal:
@@ -136,6 +139,7 @@ class _Twin:
             newest = await tx.deployments.matching(DeploymentFilter()).newest(_TYPICAL)
             over = [one for one in newest if one.ended_at]
             usual, server = durations_of(over), None if is_own_server else server_failure(over)
+            work = work_seconds(over)
             for mac in self.scene.macs:
                 phone = await tx.phones.find(mac)
                 if phone is None:
@@ -152,6 +156,8 @@ class _Twin:
                 )  # fmt: skip
                 self.causes[mac] = behaviour.cause
                 self.phones.add(phone, behaviour)
+        self.loop.begin_work()
+        self.database.worked = partial(self.loop.work, work)
 
     async def _answer(self, batch: Batch, undo: Batch | None) -> Rehearsal:
         foretold: list[Foretold] = []

@@ -196,13 +196,24 @@ class MemoryDatabase(ReadAndWrite[SqlTransaction]):
         return self._one_writer
 
 
+def _nothing() -> None:
+    """No time passes."""
+
+
 class TwinDatabase(MemoryDatabase):
     """A copy of some records of another database, whose secrets ``box`` opens. One event loop uses
-    it."""
+    it. ``worked`` is called in each writing transaction."""
 
     def __init__(self, clock: Millis, box: SecretBox) -> None:
         self._copy = _SqliteOfOne(clock)
+        self.worked: Callable[[], None] = _nothing
         super().__init__(clock, box=box, sqlite=lambda _: self._copy)
+
+    @asynccontextmanager
+    async def write(self, *, by: Actor | None = None) -> AsyncIterator[SqlTransaction]:
+        async with super().write(by=by) as tx:
+            yield tx
+            self.worked()
 
     async def fill(self, rows: Iterable[tuple[str, Sequence[Sequence[Any]]]]) -> None:
         """Write rows of tables. What they refer to may be missing: the other database may have

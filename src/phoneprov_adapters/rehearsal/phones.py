@@ -41,8 +41,20 @@ class TwinPhone:
         self.behaviour = behaviour
         self.load = behaviour.stated.load if behaviour.stated else None
         self.configured: str | None = None
-        self.back = asyncio.Event()
+        self._step: float | None = None
         self._away: tuple[float, float] | None = None
+
+    def begin_step(self) -> None:
+        """The first step of a deployment begins."""
+        self._step = asyncio.get_running_loop().time()
+
+    async def end_step(self, seconds: float, *, is_last: bool = False) -> None:
+        """Wait until a step has taken this long since the end of the one before: its recorded
+        duration has the work of the service in it."""
+        now = asyncio.get_running_loop().time()
+        since = now if self._step is None else self._step
+        await asyncio.sleep(max(0.0, since + seconds - now))
+        self._step = None if is_last else asyncio.get_running_loop().time()
 
     def restart(self) -> None:
         """Restart with the configuration that was uploaded last, and the load that it names if that
@@ -97,19 +109,19 @@ class TwinPhones(PhoneCommands, PhoneInformation, ManagerInterface, Calls, Phone
         behaviour, stated = twin.behaviour, twin.behaviour.stated
         is_restart = len(commands) > 1
         if stated is None or twin.is_away():
-            await asyncio.sleep(behaviour.durations.silent)
+            await twin.end_step(behaviour.durations.silent)
             raise (behaviour.restart if is_restart and behaviour.restart else SILENT).raised()
         if mac is not None:
             require_phone(mac, stated.mac)
         if not is_restart:
-            await asyncio.sleep(behaviour.durations.clear)
+            await twin.end_step(behaviour.durations.clear)
             return
-        await asyncio.sleep(behaviour.durations.between)
         await proceed()
-        if behaviour.restart is not None:
-            await asyncio.sleep(behaviour.restart.seconds)
-            raise behaviour.restart.raised()
-        await asyncio.sleep(behaviour.durations.restart)
+        failure = behaviour.restart
+        seconds = failure.seconds if failure else behaviour.durations.restart
+        await twin.end_step(seconds, is_last=True)
+        if failure is not None:
+            raise failure.raised()
         if tuple(commands) == restart_keys(stated.model) or stated.model is None:
             twin.restart()
 
@@ -134,7 +146,7 @@ class TwinPhones(PhoneCommands, PhoneInformation, ManagerInterface, Calls, Phone
             raise Refused("The exchange does not know the phone.")
         await proceed()
         durations, failure = twin.behaviour.durations, twin.behaviour.restart
-        await asyncio.sleep(durations.between + (failure.seconds if failure else durations.restart))
+        await twin.end_step(failure.seconds if failure else durations.restart, is_last=True)
         if failure is not None:
             raise failure.raised()
         if not twin.behaviour.is_registered:
@@ -180,11 +192,12 @@ class TwinUploader(ConfigUploader):
     async def upload(self, upload: Upload) -> Uploaded:
         twin = self._phones.of(mac_in(upload.filename))
         if twin is not None:
+            twin.begin_step()
             failure = twin.behaviour.upload
             if failure is not None and self._takes(upload):
-                await asyncio.sleep(failure.seconds)
+                await twin.end_step(failure.seconds)
                 raise failure.raised()
-            await asyncio.sleep(twin.behaviour.durations.upload)
+            await twin.end_step(twin.behaviour.durations.upload)
         uploaded = await self._inner.upload(upload)
         if twin is not None:
             twin.configured = load_in(upload.content.decode())

@@ -6,6 +6,7 @@ import os
 import pickle  # nosec B403
 import selectors
 import sys
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -44,6 +45,7 @@ class JumpingLoop(asyncio.SelectorEventLoop):
     def __init__(self, began: datetime) -> None:
         self._jumping = _Jumping()
         self._began = began
+        self._worked = 0.0
         super().__init__(self._jumping)
 
     def time(self) -> float:
@@ -53,10 +55,21 @@ class JumpingLoop(asyncio.SelectorEventLoop):
         """The current moment, cut to milliseconds, as that of the service."""
         return self._began + timedelta(milliseconds=int(self._jumping.now * 1000))
 
+    def begin_work(self) -> None:
+        """From now on the work of this process takes time."""
+        self._worked = time.process_time()
+
+    def work(self, seconds: float) -> None:
+        """Let time pass in which nothing else runs, as while the service works: this long, or as
+        long as this process has worked since the last time, if that is longer."""
+        now = time.process_time()
+        self._jumping.now += max(seconds, now - self._worked)
+        self._worked = now
+
     def run_in_executor(  # type: ignore[override]
         self, _executor: object, func: Callable[..., Any], *args: Any
     ) -> asyncio.Future[Any]:
-        """The work, done at once: its time is part of what was recorded."""
+        """The work, done at once."""
         done = self.create_future()
         try:
             done.set_result(func(*args))

@@ -62,13 +62,12 @@ SILENT = Failure("The phone's web server did not answer when it was last looked 
 
 
 class Durations(Struct, frozen=True):
-    """Seconds of each step, of everything between the steps, until a restarted phone is seen again,
-    and until a command to a silent phone is given up."""
+    """Seconds of each step with the work of the service in it, until a restarted phone is seen
+    again, and until a command to a silent phone is given up."""
 
     upload: float
     clear: float
     restart: float
-    between: float
     away: float
     silent: float
 
@@ -97,16 +96,16 @@ class CallSeen(Struct, frozen=True):
     until: str | None
 
 
-_COMMON = Durations(
-    upload=0.5, clear=0.2, restart=1.5, between=0.0, away=45.0, silent=_SILENT_SECONDS
-)
+_COMMON = Durations(upload=0.5, clear=0.2, restart=1.5, away=45.0, silent=_SILENT_SECONDS)
+_WORK_SECONDS = 0.0015
+_TRANSACTIONS = 7
+"""Number of writing transactions of a batch for each phone that it switches and that is watched."""
 
 
 def durations_of(deployments: Sequence[Deployment], usual: Durations | None = None) -> Durations:
     """The mean durations of some deployments; of steps that none of them has, those of ``usual``,
     else those of a common phone."""
     steps: dict[StepName, list[float]] = {name: [] for name in _TIMED}
-    between: list[float] = []
     away: list[float] = []
     silent: list[float] = []
     for one in deployments:
@@ -120,8 +119,6 @@ def durations_of(deployments: Sequence[Deployment], usual: Durations | None = No
                 and _OF_REACH.search(step.message or "")
             ):
                 silent.append(took[step.name])
-        if one.outcome is Outcome.DEPLOYED and one.ended_at:
-            between.append(max(0.0, _seconds(one.created_at, one.ended_at) - sum(took.values())))
         if one.confirmation is Confirmation.CONFIRMED and one.ended_at and one.confirmation_at:
             away.append(max(1.0, _seconds(one.ended_at, one.confirmation_at)))
 
@@ -133,7 +130,6 @@ def durations_of(deployments: Sequence[Deployment], usual: Durations | None = No
         mean(steps[StepName.UPLOAD], known.upload),
         mean(steps[StepName.CLEAR_SESSION], known.clear),
         mean(steps[StepName.RESTART], known.restart),
-        mean(between, known.between),
         mean(away, known.away),
         mean(silent, known.silent),
     )
@@ -141,6 +137,32 @@ def durations_of(deployments: Sequence[Deployment], usual: Durations | None = No
 
 def _seconds(begin: str, end: str) -> float:
     return (datetime.fromisoformat(end) - datetime.fromisoformat(begin)).total_seconds()
+
+
+def work_seconds(deployments: Sequence[Deployment]) -> float:
+    """Seconds of the service's own work for one writing transaction, from some deployments. It
+    works on one at a time, which bounds how many phones a batch can start.
+
+    Between its steps a deployment waits for one transaction, and for those that came before it. By
+    Little's law these are as many as come during the wait."""
+    spans: list[tuple[float, float]] = []
+    waits: list[float] = []
+    for one in deployments:
+        if one.outcome is Outcome.DEPLOYED and one.ended_at is not None:
+            begin = datetime.fromisoformat(one.created_at).timestamp()
+            took = _seconds(one.created_at, one.ended_at)
+            spans.append((begin, begin + took))
+            waits.append(max(0.0, took - sum(step.duration_ms for step in one.steps) / 1000))
+    busy, until = 0.0, 0.0
+    for begin, end in sorted(spans):
+        busy += max(0.0, end - max(begin, until))
+        until = max(until, end)
+    if not busy:
+        return _WORK_SECONDS
+    waited = fmean(waits)
+    others = (sum(end - begin for begin, end in spans) - busy) / busy
+    rate = others / fmean(end - begin for begin, end in spans)
+    return waited / (1 + rate * _TRANSACTIONS * waited)
 
 
 def server_failure(newest: Sequence[Deployment]) -> Failure | None:

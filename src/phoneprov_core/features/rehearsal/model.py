@@ -102,7 +102,12 @@ class Rehearsal(Struct, frozen=True):
         schema(f"The first {MOST_FAILURES} phones that fail", maxItems=MOST_FAILURES),
     ]
     seconds: Annotated[
-        float, schema("Expected duration, with that of the batch that undoes it", examples=[640.0])
+        float,
+        schema(
+            "Expected duration, with that of the batch that undoes it; uncertain if phones are "
+            "`postponed` or `unknown`",
+            examples=[640.0],
+        ),
     ]
     stopped_because: Annotated[str, schema("Why the batch would stop; null if it would not")] | None
     undone: Annotated[int, schema("Phones that would get their earlier configuration back")]
@@ -125,6 +130,8 @@ class Rehearsal(Struct, frozen=True):
         ):
             words += [f"{number} {what}"] if number else []
         text = f"As of {clock_time(self.as_of)}: {', '.join(words)}."
+        if counts.postponed or counts.unknown:
+            text += " The duration is uncertain: phones are postponed, or nothing is known of them."
         if self.stopped_because is not None:
             text += f" The batch would stop: {self.stopped_because}"
         return text

@@ -16,6 +16,7 @@ from phoneprov_core.features.rehearsal.foresight import (
     durations_of,
     expected_of,
     server_failure,
+    work_seconds,
 )
 from phoneprov_core.features.rehearsal.model import (
     NEVER_SEEN,
@@ -107,8 +108,29 @@ def test_newest_evidence_is_named() -> None:
 def test_durations_are_those_of_the_phone_else_the_usual_ones() -> None:
     took = expected(deployed()).durations
     assert (took.upload, took.clear, took.restart) == (0.4, 0.1, 1.0)
-    assert (took.between, took.away) == (0.5, 40.0)
+    assert took.away == 40.0
     assert expected().durations == durations_of(())
+
+
+def under_way(at_once: int, work: float) -> list[Deployment]:
+    """Deployments of two seconds each, with this wait for the service, some of them at a time."""
+    return [
+        deployed(
+            timestamp_after(EARLY, number * 2 / at_once),
+            ended_at=timestamp_after(EARLY, number * 2 / at_once + 2),
+            steps=(Step(StepName.UPLOAD, True, None, round(2000 - 1000 * work)),),
+        )
+        for number in range(200)
+    ]
+
+
+def test_work_of_the_service_is_the_wait_between_the_steps_without_that_for_others() -> None:
+    assert work_seconds(()) == work_seconds([failed(FULL)]) == pytest.approx(0.0015)
+    assert work_seconds([deployed()]) == pytest.approx(0.5)
+    assert work_seconds(under_way(1, 0.01)) == pytest.approx(0.01)
+    # 20 at a time come ten a second, each with seven transactions: a wait of 28 ms is one of 10 ms
+    # with two others before it.
+    assert work_seconds(under_way(20, 0.028)) == pytest.approx(0.01, rel=0.1)
 
 
 def test_silent_phone_fails_unless_a_later_deployment_restarted_it() -> None:

@@ -153,6 +153,8 @@ export const switching = {
   rehearsalTitle: (moment) => `Rehearsal as of ${moment}: nothing is started`,
   wouldStop: "The batch would stop",
   wouldTake: "Duration",
+  /** @param {string} duration */
+  uncertain: (duration) => `${duration}, uncertain`,
   wouldBeUndone: "Restored after the stop",
   rehearsalOutcomes: { deployed: "Done", failed: "Fail", unknown: "Not known", postponed: "Postponed", left_alone: "Left alone" },
   evidence: "Evidence",

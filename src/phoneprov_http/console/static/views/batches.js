@@ -85,7 +85,10 @@ export function rehearsed(rehearsal, names = new Map()) {
       [
         [texts.phones, count(rehearsal.phones)],
         ...kinds.map((kind) => /** @type {[string, string]} */ ([texts.rehearsalOutcomes[kind], count(outcomes[kind])])),
-        [texts.wouldTake, lasting(rehearsal.seconds)],
+        [
+          texts.wouldTake,
+          outcomes.postponed + outcomes.unknown > 0 ? texts.uncertain(lasting(rehearsal.seconds)) : lasting(rehearsal.seconds),
+        ],
         ...(rehearsal.undone > 0 ? undone : []),
       ],
       "across",
