@@ -26,8 +26,7 @@ from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_adapters.sql.maintenance import migrate
 from phoneprov_core.features.desks.records import DeskRecord, DeskUse
 from phoneprov_core.inventory.phones.model import Phone, PhoneSearch
-from phoneprov_core.kernel.paging import Window, listing
-from phoneprov_core.kernel.ports import selected
+from phoneprov_core.kernel.ports import Window, listing, selected
 from phoneprov_core.switching.deployments.model import Outcome
 from support.phone_records import a_deployment
 from support.postgres import Server

@@ -224,12 +224,14 @@ from phoneprov_core.kernel.errors import (
     Unauthenticated as Unauthenticated,
     Unavailable as Unavailable,
 )
-from phoneprov_core.kernel.paging import Listing as Listing, Page as Page, Window as Window
 from phoneprov_core.kernel.ports import (
     Clock as Clock,
+    Listing as Listing,
     NewId as NewId,
+    Page as Page,
     ReadAndWrite as ReadAndWrite,
     Store as Store,
+    Window as Window,
 )
 from phoneprov_core.kernel.values import (
     Timestamp as Timestamp,

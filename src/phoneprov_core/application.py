@@ -34,7 +34,6 @@ from phoneprov_core.inventory.profiles.reading import ReadConfigurations
 from phoneprov_core.inventory.profiles.use_cases import Profiles
 from phoneprov_core.inventory.vendor_services import VendorServices
 from phoneprov_core.kernel.actor import Actor, LevelRule, SharedWrite, system_actor
-from phoneprov_core.people.api_tokens import ApiTokens
 from phoneprov_core.people.audit import Audit
 from phoneprov_core.people.auth.accounts import ChangePassword, CreateAdmin, Register
 from phoneprov_core.people.auth.login import Login
@@ -46,7 +45,7 @@ from phoneprov_core.people.auth.sessions import (
     Sessions,
 )
 from phoneprov_core.people.directory.use_cases import CompanyDirectory, PersonalDirectory
-from phoneprov_core.people.me import Me
+from phoneprov_core.people.me import ApiTokens, Me
 from phoneprov_core.people.permissions import Permissions, Rights, UserPermissions
 from phoneprov_core.people.users.use_cases import Users
 from phoneprov_core.people.vendor_users import VendorUsers

@@ -12,7 +12,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.kernel.errors import Problem, Unavailable
 from phoneprov_core.kernel.fields import schema
-from phoneprov_core.kernel.paging import Limit, Listing, Offset
+from phoneprov_core.kernel.ports import Limit, Listing, Offset
 
 T = TypeVar("T")
 

@@ -24,21 +24,14 @@ from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.fields import fields_of
 from phoneprov_core.kernel.ports import Store
 from phoneprov_core.people.access import Assignment
-from phoneprov_core.people.api_tokens import ApiTokenRecord
 from phoneprov_core.people.audit import TracedEntry
 from phoneprov_core.people.auth.model import Session
+from phoneprov_core.people.me import ApiTokenRecord
 from phoneprov_core.people.permissions import Right
 from phoneprov_core.people.vendor_users import VendorUser
 from phoneprov_core.switching.deployments.model import Deployment
 from support.keys import NEW_KEYS
-from support.phone_records import (
-    a_flag,
-    a_kem,
-    a_location,
-    a_phone,
-    a_profile,
-    a_template,
-)
+from support.phone_records import a_flag, a_kem, a_location, a_phone, a_profile, a_template
 from support.records import (
     a_company_contact,
     a_permission,

@@ -42,14 +42,13 @@ from phoneprov_core.kernel.actor import Actor, LevelRule, SharedWrite
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.kernel.values import PRIVATE_RANGES, millis, timestamp
 from phoneprov_core.people.access import Assignment, Permission
-from phoneprov_core.people.api_tokens import ApiTokens, TokenSecrets
 from phoneprov_core.people.audit import Audit
 from phoneprov_core.people.auth.accounts import Register
 from phoneprov_core.people.auth.login import Login
 from phoneprov_core.people.auth.model import Credentials, Lifetimes, LoggedIn
 from phoneprov_core.people.auth.sessions import Authenticate, Logout, Refresh
 from phoneprov_core.people.directory.use_cases import CompanyDirectory, PersonalDirectory
-from phoneprov_core.people.me import Me
+from phoneprov_core.people.me import ApiTokens, Me, TokenSecrets
 from phoneprov_core.people.permissions import Permissions, UserPermissions
 from phoneprov_core.people.users.model import AccountPolicy, Registration
 from phoneprov_core.people.users.use_cases import Users, created_user

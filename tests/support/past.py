@@ -28,7 +28,7 @@ from phoneprov_core.inventory.phones.model import CreatePhone, Phone, PhonePatch
 from phoneprov_core.inventory.profiles.model import Profile, ProfilePatch
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor
 from phoneprov_core.kernel.errors import Conflict, NotFound, Refused
-from phoneprov_core.kernel.paging import Window
+from phoneprov_core.kernel.ports import Window
 from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.people.users.model import UserPatch
 from phoneprov_core.switching.deployments.model import Action, DeploymentFilter, Outcome

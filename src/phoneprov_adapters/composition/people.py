@@ -13,7 +13,6 @@ from phoneprov_adapters.composition.adapters import (
 )
 from phoneprov_adapters.composition.plugins import of, singleton
 from phoneprov_adapters.runtime.tasks import log_login_failure
-from phoneprov_core.people.api_tokens import ApiTokens
 from phoneprov_core.people.audit import Audit
 from phoneprov_core.people.auth.accounts import ChangePassword, CreateAdmin, Register
 from phoneprov_core.people.auth.login import Login
@@ -25,7 +24,7 @@ from phoneprov_core.people.auth.sessions import (
     Sessions,
 )
 from phoneprov_core.people.directory.use_cases import CompanyDirectory, PersonalDirectory
-from phoneprov_core.people.me import Me
+from phoneprov_core.people.me import ApiTokens, Me
 from phoneprov_core.people.permissions import Permissions, Rights, UserPermissions
 from phoneprov_core.people.users.use_cases import Users
 from phoneprov_core.people.vendor_users import VendorUsers

@@ -24,8 +24,8 @@ from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_core.features.desks.model import PageSigner
 from phoneprov_core.features.identities.model import PendingSignIn, SignInSeal
 from phoneprov_core.kernel.errors import Unauthenticated, WrongKey
-from phoneprov_core.people.api_tokens import PREFIX, TokenSecrets
 from phoneprov_core.people.auth.model import Claims, TokenKind, Tokens
+from phoneprov_core.people.me import PREFIX, TokenSecrets
 
 _NONCE = 12
 _TAG = 16

@@ -27,8 +27,17 @@ from phoneprov_core.kernel.fields import (
     UpdatedIp,
     schema,
 )
-from phoneprov_core.kernel.paging import Listing, Page, listing
-from phoneprov_core.kernel.ports import Clock, NewId, ReadAndWrite, Rows, SearchedStore, selected
+from phoneprov_core.kernel.ports import (
+    Clock,
+    Listing,
+    NewId,
+    Page,
+    ReadAndWrite,
+    Rows,
+    SearchedStore,
+    listing,
+    selected,
+)
 from phoneprov_core.kernel.search import ORDER, Query, SearchFields, Whether
 from phoneprov_core.kernel.values import known_id, timestamp
 from phoneprov_core.people.users.use_cases import KnownNumbers

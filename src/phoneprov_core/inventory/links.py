@@ -17,8 +17,7 @@ from phoneprov_core.kernel.fields import (
     Uuid,
     schema,
 )
-from phoneprov_core.kernel.paging import Listing, Page, listing
-from phoneprov_core.kernel.ports import Clock, NewId, ReadAndWrite, Rows
+from phoneprov_core.kernel.ports import Clock, Listing, NewId, Page, ReadAndWrite, Rows, listing
 from phoneprov_core.kernel.values import known_id, timestamp
 from phoneprov_core.people.users.model import FirstName, LastName, LoginName
 from phoneprov_core.people.users.use_cases import UserStore

@@ -20,8 +20,7 @@ from phoneprov_core.kernel.fields import (
     StoredMac,
     schema,
 )
-from phoneprov_core.kernel.paging import Listing, Page, listing
-from phoneprov_core.kernel.ports import Clock, NewId, ReadAndWrite, Store
+from phoneprov_core.kernel.ports import Clock, Listing, NewId, Page, ReadAndWrite, Store, listing
 from phoneprov_core.kernel.values import Timestamp, known_id, timestamp
 
 Model = Annotated[OptionalLine, schema("Model", examples=["CP-7916"])]

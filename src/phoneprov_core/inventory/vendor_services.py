@@ -16,8 +16,7 @@ from phoneprov_core.kernel.fields import (
     UpdatedAt,
     schema,
 )
-from phoneprov_core.kernel.paging import Listing, Page, listing
-from phoneprov_core.kernel.ports import Clock, NewId, ReadAndWrite, Store
+from phoneprov_core.kernel.ports import Clock, Listing, NewId, Page, ReadAndWrite, Store, listing
 from phoneprov_core.kernel.values import known_id, timestamp
 
 Name = Annotated[OptionalLine, schema("Name of the service", examples=["Company directory"])]

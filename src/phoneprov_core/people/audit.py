@@ -12,8 +12,7 @@ from phoneprov_core.kernel.actor import Actor, Event, Origin, UseCaseTrail, requ
 from phoneprov_core.kernel.commands import QueryCommand
 from phoneprov_core.kernel.errors import Unavailable, require
 from phoneprov_core.kernel.fields import AnyLine, Moment, Uuid, schema
-from phoneprov_core.kernel.paging import After, Limit, Listing
-from phoneprov_core.kernel.ports import Clock, Rate, RateStore, ReadAndWrite
+from phoneprov_core.kernel.ports import After, Clock, Limit, Listing, Rate, RateStore, ReadAndWrite
 from phoneprov_core.kernel.values import Timestamp, millis
 
 CHANGED = "changed"

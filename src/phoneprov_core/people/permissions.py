@@ -9,8 +9,7 @@ from phoneprov_core.kernel.actor import SUPERADMIN, Actor, require_superadmin
 from phoneprov_core.kernel.commands import Command, applied, record_of, require_same
 from phoneprov_core.kernel.errors import Conflict, Forbidden, NotFound, require
 from phoneprov_core.kernel.fields import Check, CreatedAt, UpdatedAt, UserUuid, each, schema
-from phoneprov_core.kernel.paging import Listing, Page, listing
-from phoneprov_core.kernel.ports import Clock, NewId, ReadAndWrite, Store
+from phoneprov_core.kernel.ports import Clock, Listing, NewId, Page, ReadAndWrite, Store, listing
 from phoneprov_core.kernel.values import known_id, timestamp
 from phoneprov_core.people.access import (
     LOCATION_NAME,

@@ -17,7 +17,7 @@ from phoneprov_core.kernel.errors import (
     PhoneprovError,
 )
 from phoneprov_core.kernel.fields import MAC
-from phoneprov_core.kernel.paging import Page, Window
+from phoneprov_core.kernel.ports import Page, Window
 from phoneprov_http.envelope import CSV, ROWS
 from phoneprov_http.openapi.schemas import specified
 

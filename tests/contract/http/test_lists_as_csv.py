@@ -16,7 +16,7 @@ from phoneprov_adapters.testing.phone_drivers import a_phone
 from phoneprov_core.features.desks.records import DeskUse
 from phoneprov_core.features.transfer.texts import ListAsTable
 from phoneprov_core.inventory.phones.model import Phone, PhonePatch, PhoneSearch
-from phoneprov_core.kernel import paging
+from phoneprov_core.kernel import ports as paging
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
 from phoneprov_core.kernel.errors import Unavailable
 from support.api import PASSWORD, Api, Caller, data_of, error_of, opened_api

@@ -16,7 +16,7 @@ from phoneprov_core.inventory.phones.model import PhoneSearch
 from phoneprov_core.inventory.phones.use_cases import Phones
 from phoneprov_core.kernel.actor import LevelRule, SharedWrite, system_actor
 from phoneprov_core.kernel.errors import Forbidden, NotFound
-from phoneprov_core.kernel.paging import Window
+from phoneprov_core.kernel.ports import Window
 from phoneprov_core.switching.deployments.model import Outcome
 from support.kinds import add
 from support.phone_records import a_deployment, a_phone

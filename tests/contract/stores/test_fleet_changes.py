@@ -23,20 +23,14 @@ from phoneprov_core.inventory.phones.use_cases import PhoneBusy, Phones
 from phoneprov_core.kernel.actor import LevelRule, SharedWrite, system_actor
 from phoneprov_core.kernel.commands import record_of
 from phoneprov_core.kernel.errors import AlreadyExists, Conflict, Invalid, NotFound
-from phoneprov_core.kernel.paging import NEWEST
+from phoneprov_core.kernel.ports import NEWEST
 from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.people.audit import WantedEntries
 from phoneprov_core.switching.deployments.model import DeploymentFilter
 from phoneprov_core.switching.deployments.observation import DeviceInformation
 from phoneprov_core.switching.deployments.use_cases import Deployments
 from support.kinds import add
-from support.phone_records import (
-    a_deployment,
-    a_flag,
-    a_kem,
-    a_phone,
-    a_profile,
-)
+from support.phone_records import a_deployment, a_flag, a_kem, a_phone, a_profile
 from support.records import a_mac, a_user, identifier, moment
 
 ROOT = system_actor(LevelRule.STRICT)

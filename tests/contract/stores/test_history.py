@@ -11,7 +11,7 @@ from phoneprov_core.features.fleet.states import FleetState, SeenPhone
 from phoneprov_core.features.history.model import HistoryQuery, PastRow
 from phoneprov_core.features.history.use_cases import History
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR
-from phoneprov_core.kernel.paging import Window
+from phoneprov_core.kernel.ports import Window
 from phoneprov_core.switching.deployments.model import Outcome
 from support.phone_records import a_deployment, a_phone
 from support.records import OWNER, a_mac, a_user, identifier, moment

@@ -9,8 +9,7 @@ from hypothesis import given, strategies as st
 
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Invalid
-from phoneprov_core.kernel.paging import Listing, Window, listing
-from phoneprov_core.kernel.ports import Rows
+from phoneprov_core.kernel.ports import Listing, Rows, Window, listing
 
 
 class Numbers(Rows[int]):

@@ -26,7 +26,6 @@ from phoneprov_adapters.sql.tables.columns import (
 from phoneprov_adapters.sql.tables.records import Records
 from phoneprov_core.features.identities.model import Identity
 from phoneprov_core.people.access import Assignment, Permission
-from phoneprov_core.people.api_tokens import ApiTokenRecord
 from phoneprov_core.people.audit import AuditEntry
 from phoneprov_core.people.auth.model import Session
 from phoneprov_core.people.directory.model import (
@@ -35,6 +34,7 @@ from phoneprov_core.people.directory.model import (
     ContactSearch,
     PersonalContact,
 )
+from phoneprov_core.people.me import ApiTokenRecord
 from phoneprov_core.people.permissions import Right
 from phoneprov_core.people.throttle import Attempts
 from phoneprov_core.people.users.model import USER_FIELDS, User, UserSearch

@@ -21,8 +21,16 @@ from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.kernel.actor import Actor, Event, require_superadmin
 from phoneprov_core.kernel.commands import invalid, record_of, wrong
 from phoneprov_core.kernel.errors import NotFound, Problem, require
-from phoneprov_core.kernel.paging import NEWEST, Listing, Page, limit_by_key, listing
-from phoneprov_core.kernel.ports import Clock, NewId, ReadAndWrite
+from phoneprov_core.kernel.ports import (
+    NEWEST,
+    Clock,
+    Listing,
+    NewId,
+    Page,
+    ReadAndWrite,
+    limit_by_key,
+    listing,
+)
 from phoneprov_core.kernel.values import known_id, timestamp
 from phoneprov_core.switching.deployments.model import Confirmation
 from phoneprov_core.switching.deployments.ports import Background

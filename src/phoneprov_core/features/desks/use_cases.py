@@ -39,8 +39,7 @@ from phoneprov_core.kernel.actor import (
 )
 from phoneprov_core.kernel.commands import applied
 from phoneprov_core.kernel.errors import Conflict, NotFound, require
-from phoneprov_core.kernel.paging import Listing, Page, listing
-from phoneprov_core.kernel.ports import Clock, ReadAndWrite
+from phoneprov_core.kernel.ports import Clock, Listing, Page, ReadAndWrite, listing
 from phoneprov_core.kernel.values import known_mac, millis, timestamp
 from phoneprov_core.people.access import places_of, require_at
 from phoneprov_core.people.directory.use_cases import LookUp

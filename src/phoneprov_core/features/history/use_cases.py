@@ -25,8 +25,7 @@ from phoneprov_core.inventory.phones.model import Phone, plain_value
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Actor, require_superadmin
 from phoneprov_core.kernel.commands import wrong
 from phoneprov_core.kernel.errors import Conflict, Invalid, NotFound
-from phoneprov_core.kernel.paging import Listing, Page, limit_by_key
-from phoneprov_core.kernel.ports import Clock, ReadAndWrite
+from phoneprov_core.kernel.ports import Clock, Listing, Page, ReadAndWrite, limit_by_key
 from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.switching.deployments.model import Deployment
 from phoneprov_core.switching.deployments.order import DeploymentRequest, require_fitting

@@ -33,8 +33,7 @@ from phoneprov_core.kernel.actor import (
 )
 from phoneprov_core.kernel.commands import command_of_texts, obey
 from phoneprov_core.kernel.errors import Conflict, Invalid, TooManyAttempts, require
-from phoneprov_core.kernel.paging import Listing, Page, listing
-from phoneprov_core.kernel.ports import Clock, NewId, Rate, ReadAndWrite
+from phoneprov_core.kernel.ports import Clock, Listing, NewId, Page, Rate, ReadAndWrite, listing
 from phoneprov_core.kernel.values import address_key, known_id, millis, timestamp
 from phoneprov_core.people.access import require_login
 from phoneprov_core.people.auth.login import new_session, token_pair

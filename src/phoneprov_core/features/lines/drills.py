@@ -18,8 +18,7 @@ from phoneprov_core.inventory.phones.use_cases import PhoneStore
 from phoneprov_core.kernel.actor import Actor, require_superadmin
 from phoneprov_core.kernel.errors import PhoneprovError, Refused, require
 from phoneprov_core.kernel.fields import CreatedAt, RecordUuid, StoredMac, schema
-from phoneprov_core.kernel.paging import listing
-from phoneprov_core.kernel.ports import Clock, NewId, Pause, ReadAndWrite
+from phoneprov_core.kernel.ports import Clock, NewId, Pause, ReadAndWrite, listing
 from phoneprov_core.kernel.search import Search
 from phoneprov_core.kernel.values import known_mac, timestamp
 from phoneprov_core.people.access import is_within

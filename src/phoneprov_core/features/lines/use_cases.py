@@ -28,8 +28,7 @@ from phoneprov_core.inventory.locations import NO_EMERGENCY, Emergency, emergenc
 from phoneprov_core.inventory.phones.model import Phone, software_type_of, speaks_sip
 from phoneprov_core.kernel.actor import Actor, require_people, require_superadmin
 from phoneprov_core.kernel.errors import PhoneprovError, require
-from phoneprov_core.kernel.paging import Listing, Page, listing, page_of
-from phoneprov_core.kernel.ports import Clock, ReadAndWrite
+from phoneprov_core.kernel.ports import Clock, Listing, Page, ReadAndWrite, listing, page_of
 from phoneprov_core.kernel.values import known_id, known_mac, timestamp
 from phoneprov_core.people.access import require_at
 from phoneprov_core.switching.deployments.order import DeploymentRequest

@@ -23,8 +23,7 @@ from phoneprov_core.features.serving.model import (
 from phoneprov_core.kernel.actor import SUPERADMIN, SYSTEM_ACTOR, Actor, require_superadmin
 from phoneprov_core.kernel.errors import require
 from phoneprov_core.kernel.fields import SECRET, Redacted
-from phoneprov_core.kernel.paging import Listing, Page, listing
-from phoneprov_core.kernel.ports import Clock, NewId, ReadAndWrite
+from phoneprov_core.kernel.ports import Clock, Listing, NewId, Page, ReadAndWrite, listing
 from phoneprov_core.kernel.values import address_of, known_mac, millis, timestamp
 from phoneprov_core.switching.deployments.confirm import Confirm
 from phoneprov_core.switching.deployments.model import Confirmation, Deployment, Outcome

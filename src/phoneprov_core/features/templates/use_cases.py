@@ -25,8 +25,16 @@ from phoneprov_core.kernel.actor import Actor, require_superadmin
 from phoneprov_core.kernel.commands import applied, invalid, record_of, require_newest, wrong
 from phoneprov_core.kernel.errors import AlreadyExists, Problem, require
 from phoneprov_core.kernel.fields import SECRET, Redacted
-from phoneprov_core.kernel.paging import Listing, Page, listing
-from phoneprov_core.kernel.ports import Clock, NewId, ReadAndWrite, Rows, Store
+from phoneprov_core.kernel.ports import (
+    Clock,
+    Listing,
+    NewId,
+    Page,
+    ReadAndWrite,
+    Rows,
+    Store,
+    listing,
+)
 from phoneprov_core.kernel.values import known_id, timestamp
 from phoneprov_core.switching.deployments.ports import Rendered
 

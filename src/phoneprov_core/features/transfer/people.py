@@ -22,8 +22,7 @@ from phoneprov_core.inventory.links import CreateLink, FullLink, Links
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of, invalid, wrong
 from phoneprov_core.kernel.errors import Invalid
-from phoneprov_core.kernel.paging import listing
-from phoneprov_core.kernel.ports import Rows
+from phoneprov_core.kernel.ports import Rows, listing
 from phoneprov_core.people.vendor_users import CreatePin, PinHasher, VendorUsers
 
 _PIN = "pin_code"

@@ -16,7 +16,7 @@ from phoneprov_core.kernel.actor import Actor, require_superadmin
 from phoneprov_core.kernel.commands import Command, invalid, record_of
 from phoneprov_core.kernel.errors import Problem
 from phoneprov_core.kernel.fields import SECRET, fields_of, schema
-from phoneprov_core.kernel.paging import Listing
+from phoneprov_core.kernel.ports import Listing
 
 Kind = Literal[
     "users", "extensions", "phones", "desks", "kems", "locations", "company-directory",

@@ -50,8 +50,7 @@ from phoneprov_core.inventory.phones.use_cases import Phones
 from phoneprov_core.inventory.profiles.use_cases import Profiles
 from phoneprov_core.kernel.actor import Actor, require_superadmin
 from phoneprov_core.kernel.errors import NotFound
-from phoneprov_core.kernel.paging import Listing, listing
-from phoneprov_core.kernel.ports import Clock, ReadAndWrite, Rows
+from phoneprov_core.kernel.ports import Clock, Listing, ReadAndWrite, Rows, listing
 from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.people.access import require_login
 from phoneprov_core.people.directory.use_cases import CompanyDirectory, PersonalDirectory

@@ -41,8 +41,15 @@ from phoneprov_core.kernel.actor import (
 from phoneprov_core.kernel.commands import applied, record_of
 from phoneprov_core.kernel.errors import Conflict, Forbidden, require
 from phoneprov_core.kernel.fields import schema
-from phoneprov_core.kernel.paging import Listing, Page, listing, page_of
-from phoneprov_core.kernel.ports import Clock, ReadAndWrite, SearchedStore
+from phoneprov_core.kernel.ports import (
+    Clock,
+    Listing,
+    Page,
+    ReadAndWrite,
+    SearchedStore,
+    listing,
+    page_of,
+)
 from phoneprov_core.kernel.search import Search, search_for
 from phoneprov_core.kernel.values import known_mac, timestamp
 from phoneprov_core.people.access import places_of

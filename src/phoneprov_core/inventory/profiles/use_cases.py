@@ -35,14 +35,16 @@ from phoneprov_core.kernel.actor import (
 )
 from phoneprov_core.kernel.commands import Rules, applied, obey, record_of, require_newest
 from phoneprov_core.kernel.errors import NotFound, require
-from phoneprov_core.kernel.paging import Listing, Page, listing
 from phoneprov_core.kernel.ports import (
     Clock,
+    Listing,
     NewId,
+    Page,
     ReadAndWrite,
     Rows,
     SearchedRows,
     Store,
+    listing,
     selected,
 )
 from phoneprov_core.kernel.values import known_id, timestamp

@@ -11,7 +11,7 @@ from phoneprov_core.kernel.errors import TooManyAttempts, Unauthenticated
 from phoneprov_core.kernel.fields import SECRET, RecordUuid, Redacted, schema
 from phoneprov_core.kernel.ports import RateStore
 from phoneprov_core.kernel.values import Timestamp, timestamp_of_millis
-from phoneprov_core.people.api_tokens import ApiTokenStore
+from phoneprov_core.people.me import ApiTokenStore
 from phoneprov_core.people.throttle import Attempts
 from phoneprov_core.people.users.model import LoginName, Password, User
 from phoneprov_core.people.users.use_cases import EndSessions, KnownAddresses, UsersTransaction

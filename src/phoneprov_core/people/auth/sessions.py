@@ -21,11 +21,18 @@ from phoneprov_core.kernel.actor import (
 )
 from phoneprov_core.kernel.commands import wrong
 from phoneprov_core.kernel.errors import Unauthenticated, Unavailable, require
-from phoneprov_core.kernel.paging import Listing, Page, page_of
-from phoneprov_core.kernel.ports import Clock, NewId, Rate, RateStore, ReadAndWrite
+from phoneprov_core.kernel.ports import (
+    Clock,
+    Listing,
+    NewId,
+    Page,
+    Rate,
+    RateStore,
+    ReadAndWrite,
+    page_of,
+)
 from phoneprov_core.kernel.values import known_id, millis, timestamp
 from phoneprov_core.people.access import require_login
-from phoneprov_core.people.api_tokens import PREFIX, TokenPrincipal, TokenSecrets
 from phoneprov_core.people.auth.login import token_pair
 from phoneprov_core.people.auth.model import (
     AuthTransaction,
@@ -42,6 +49,7 @@ from phoneprov_core.people.auth.model import (
     Tokens,
     ignore_failure,
 )
+from phoneprov_core.people.me import PREFIX, TokenPrincipal, TokenSecrets
 from phoneprov_core.people.throttle import TokenLimit
 
 

@@ -11,11 +11,18 @@ from msgspec import Struct
 from phoneprov_core.kernel.actor import Actor, SharedWrite, require_owner, require_shared_write
 from phoneprov_core.kernel.commands import applied, record_of, require_same
 from phoneprov_core.kernel.errors import require
-from phoneprov_core.kernel.paging import Listing, Page, listing
-from phoneprov_core.kernel.ports import Clock, NewId, ReadAndWrite, SearchedStore, Store, selected
-from phoneprov_core.kernel.search import (
-    digits_as_ascii,
+from phoneprov_core.kernel.ports import (
+    Clock,
+    Listing,
+    NewId,
+    Page,
+    ReadAndWrite,
+    SearchedStore,
+    Store,
+    listing,
+    selected,
 )
+from phoneprov_core.kernel.search import digits_as_ascii
 from phoneprov_core.kernel.values import INVISIBLE, known_id, timestamp
 from phoneprov_core.people.access import KnownUsers, visible
 from phoneprov_core.people.directory.model import (

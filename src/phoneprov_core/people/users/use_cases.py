@@ -17,8 +17,17 @@ from phoneprov_core.kernel.actor import (
 )
 from phoneprov_core.kernel.commands import applied, obey, record_of
 from phoneprov_core.kernel.errors import AlreadyExists, Problem, Unavailable, require
-from phoneprov_core.kernel.paging import Listing, Page, listing
-from phoneprov_core.kernel.ports import Clock, NewId, ReadAndWrite, Rows, SearchedStore, selected
+from phoneprov_core.kernel.ports import (
+    Clock,
+    Listing,
+    NewId,
+    Page,
+    ReadAndWrite,
+    Rows,
+    SearchedStore,
+    listing,
+    selected,
+)
 from phoneprov_core.kernel.values import known_id, timestamp
 from phoneprov_core.people.access import AssignmentStore, require_another_superadmin, require_login
 from phoneprov_core.people.throttle import account_key

@@ -22,7 +22,7 @@ from phoneprov_core.kernel.fields import (
     Uuid,
     schema,
 )
-from phoneprov_core.kernel.paging import Before
+from phoneprov_core.kernel.ports import Before
 from phoneprov_core.kernel.values import Timestamp, timestamp
 from phoneprov_core.switching.devices.ports import Content
 

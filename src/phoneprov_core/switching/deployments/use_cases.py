@@ -22,8 +22,16 @@ from phoneprov_core.kernel.actor import (
 from phoneprov_core.kernel.commands import require_same
 from phoneprov_core.kernel.errors import PhoneprovError, TimedOut, require, retrieved
 from phoneprov_core.kernel.fields import StoredMac
-from phoneprov_core.kernel.paging import NEWEST, Listing, Page, limit_by_key, listing
-from phoneprov_core.kernel.ports import Clock, NewestRows, ReadAndWrite
+from phoneprov_core.kernel.ports import (
+    NEWEST,
+    Clock,
+    Listing,
+    NewestRows,
+    Page,
+    ReadAndWrite,
+    limit_by_key,
+    listing,
+)
 from phoneprov_core.kernel.values import known_id, known_mac, millis, timestamp
 from phoneprov_core.people.access import covers, places_of, require_at
 from phoneprov_core.people.permissions import require_still_at

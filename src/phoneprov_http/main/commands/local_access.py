@@ -17,7 +17,7 @@ from phoneprov_adapters.composition.lifecycle import opened, prepare, running
 from phoneprov_adapters.files.configurations import read_configuration
 from phoneprov_core.kernel.actor import Actor, system_actor
 from phoneprov_core.kernel.errors import Conflict, NotFound
-from phoneprov_core.kernel.paging import Listing
+from phoneprov_core.kernel.ports import Listing
 from phoneprov_core.kernel.values import known_id
 from phoneprov_http.main.commands.settings import settings_of_installation
 

@@ -9,7 +9,7 @@ from phoneprov_core.features.batches.use_cases import Batches
 from phoneprov_core.features.rehearsal.foresight import RehearseBatch
 from phoneprov_core.features.rehearsal.model import Rehearsal, TooLarge
 from phoneprov_core.kernel.errors import NotFound
-from phoneprov_core.kernel.paging import FromNewest
+from phoneprov_core.kernel.ports import FromNewest
 from phoneprov_http.envelope import Envelope, Listed, listed, record
 from phoneprov_http.routes.handlers import READS, ApiRequest, Body, Query, Routes, Uuid, level_0
 

@@ -11,7 +11,7 @@ from phoneprov_core.inventory.phones.model import SummarySearch
 from phoneprov_core.kernel.commands import record_of
 from phoneprov_core.kernel.errors import Forbidden
 from phoneprov_core.kernel.fields import schema
-from phoneprov_core.kernel.paging import Listing
+from phoneprov_core.kernel.ports import Listing
 from phoneprov_core.people.vendor_users import GuessLock
 from phoneprov_core.switching.errors import OF_A_SWITCH, ProfileDoesNotFit
 from phoneprov_http.envelope import ROWS, Envelope, Listed, listed, record

@@ -9,7 +9,7 @@ from phoneprov_core.features.lines.model import Line
 from phoneprov_core.features.lines.numbers import FindQuery, Found, Numbered, Numbers, NumbersOf
 from phoneprov_core.features.lines.use_cases import Lines
 from phoneprov_core.inventory.locations import EmergencyNumber, EmergencyPlace
-from phoneprov_core.kernel.paging import Listing, Newest
+from phoneprov_core.kernel.ports import Listing, Newest
 from phoneprov_http.envelope import BareList, Envelope, Listed, ListMetadata, listed, record
 from phoneprov_http.routes.handlers import (
     READS,

@@ -2,7 +2,7 @@
 
 from phoneprov_core.features.serving.model import DiscoveredPhone, Fetch
 from phoneprov_core.features.serving.use_cases import DiscoveredPhones, Fetches
-from phoneprov_core.kernel.paging import Listing, Newest
+from phoneprov_core.kernel.ports import Listing, Newest
 from phoneprov_http.envelope import Listed, listed
 from phoneprov_http.routes.handlers import ApiRequest, Mac, Query, Routes, level_0
 

@@ -16,7 +16,7 @@ from phoneprov_core.inventory.phones.model import (
 )
 from phoneprov_core.inventory.phones.use_cases import PhoneBusy, Phones
 from phoneprov_core.kernel.errors import AlreadyExists, Forbidden
-from phoneprov_core.kernel.paging import Window
+from phoneprov_core.kernel.ports import Window
 from phoneprov_http.envelope import (
     Done,
     Envelope,

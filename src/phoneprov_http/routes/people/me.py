@@ -4,19 +4,20 @@ from phoneprov_core.features.identities.model import Identity
 from phoneprov_core.features.identities.use_cases import Identities
 from phoneprov_core.inventory.phones.use_cases import EnrichedPhone
 from phoneprov_core.kernel.errors import AlreadyExists
-from phoneprov_core.people.api_tokens import (
-    ApiToken,
-    ApiTokens,
-    CreatedToken,
-    CreateToken,
-    TooManyTokens,
-)
 from phoneprov_core.people.auth.accounts import ChangePassword
 from phoneprov_core.people.auth.model import OpenSession, PasswordChange
 from phoneprov_core.people.auth.sessions import Sessions
 from phoneprov_core.people.directory.model import CompanyContact, PersonalContact
 from phoneprov_core.people.directory.use_cases import CompanyDirectory, PersonalDirectory
-from phoneprov_core.people.me import Me, MeProfile
+from phoneprov_core.people.me import (
+    ApiToken,
+    ApiTokens,
+    CreatedToken,
+    CreateToken,
+    Me,
+    MeProfile,
+    TooManyTokens,
+)
 from phoneprov_http.bodies import RULES
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
 from phoneprov_http.routes.handlers import ApiRequest, Body, Routes, Uuid

@@ -5,9 +5,9 @@ from phoneprov_core.features.identities.use_cases import Identities
 from phoneprov_core.inventory.notes import Note, Notes, WriteNote
 from phoneprov_core.kernel.errors import AlreadyExists
 from phoneprov_core.people.access import LastSuperadmin
-from phoneprov_core.people.api_tokens import ApiToken, ApiTokens
 from phoneprov_core.people.auth.model import OpenSession
 from phoneprov_core.people.auth.sessions import Sessions
+from phoneprov_core.people.me import ApiToken, ApiTokens
 from phoneprov_core.people.users.model import CreateUser, User, UserPatch, UserSearch
 from phoneprov_core.people.users.use_cases import Users
 from phoneprov_http.bodies import RULES

@@ -9,7 +9,7 @@ from phoneprov_core.features.batches.model import BatchState, Counts
 from phoneprov_core.inventory.phones.model import CreatePhone, PhonePatch
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Conflict, Invalid, NotFound
-from phoneprov_core.kernel.paging import Window
+from phoneprov_core.kernel.ports import Window
 from support.floor import FLOOR, Floor
 from support.records import a_mac
 from support.switching import NOWHERE

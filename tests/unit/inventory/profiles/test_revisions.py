@@ -10,7 +10,7 @@ from phoneprov_core.inventory.profiles.model import CreateProfile, Profile, Prof
 from phoneprov_core.inventory.profiles.use_cases import Profiles
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, Invalid, NotFound
-from phoneprov_core.kernel.paging import Window
+from phoneprov_core.kernel.ports import Window
 from phoneprov_core.kernel.values import timestamp
 from support.office import Office
 

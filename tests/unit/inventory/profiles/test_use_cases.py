@@ -10,7 +10,7 @@ from phoneprov_core.inventory.profiles.use_cases import PIECE
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import NotFound
-from phoneprov_core.kernel.paging import Window
+from phoneprov_core.kernel.ports import Window
 from support.office import Office
 
 XML = "<device>\r\n\t<p>\u00e9</p>\r\n</device>\n"

@@ -16,9 +16,9 @@ from phoneprov_core.kernel.errors import (
 )
 from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.people.access import CreateAssignment, CreatePermission, NeedsLogin
-from phoneprov_core.people.api_tokens import CreateToken, TooManyTokens
 from phoneprov_core.people.audit import WantedEntries
 from phoneprov_core.people.directory.model import CreatePersonalContact
+from phoneprov_core.people.me import CreateToken, TooManyTokens
 from phoneprov_core.people.users.model import UserPatch
 from phoneprov_core.people.vendor_users import CreatePin
 from support.keys import BOTH_KEYS, NEW_KEYS, OLD_KEYS

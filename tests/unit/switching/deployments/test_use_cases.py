@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from phoneprov_core.features.fleet.model import Replacement
 from phoneprov_core.kernel.errors import Invalid, NotFound
-from phoneprov_core.kernel.paging import NEWEST, Listing, Window
+from phoneprov_core.kernel.ports import NEWEST, Listing, Window
 from phoneprov_core.switching.deployments.model import (
     Deployment,
     DeploymentFilter,

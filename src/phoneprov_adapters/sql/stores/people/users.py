@@ -39,7 +39,7 @@ from phoneprov_adapters.sql.tables.people import (
 from phoneprov_core.kernel.actor import LevelRule
 from phoneprov_core.kernel.values import caseless
 from phoneprov_core.people.access import Assignment, AssignmentStore
-from phoneprov_core.people.api_tokens import ApiTokenRecord, ApiTokenStore, TokenPrincipal
+from phoneprov_core.people.me import ApiTokenRecord, ApiTokenStore, TokenPrincipal
 from phoneprov_core.people.users.model import User, looks_alike
 from phoneprov_core.people.users.use_cases import UserStore
 from phoneprov_core.people.vendor_users import VendorUser, VendorUserStore

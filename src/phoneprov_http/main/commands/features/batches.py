@@ -14,7 +14,7 @@ from phoneprov_adapters.files.reading import NotText, decoded
 from phoneprov_core.features.batches.commands import CreateBatch, WantedPhones
 from phoneprov_core.features.batches.model import Batch, BatchPhone, BatchState
 from phoneprov_core.kernel.commands import command_of
-from phoneprov_core.kernel.paging import Listing
+from phoneprov_core.kernel.ports import Listing
 from phoneprov_core.switching.devices.names import mac_in_table
 from phoneprov_http.main.commands.local_access import Acting, as_operator, counting, profile_called
 from phoneprov_http.main.commands.terminal import MAC, as_json, moment, naming, table, together

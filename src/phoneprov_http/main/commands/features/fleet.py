@@ -13,7 +13,7 @@ from phoneprov_core.features.fleet.use_cases import Fleet, FleetQuery
 from phoneprov_core.features.lines.drills import Drill, DrillResult
 from phoneprov_core.inventory.phones.model import PhoneSearch
 from phoneprov_core.kernel.errors import Unavailable
-from phoneprov_core.kernel.paging import Window
+from phoneprov_core.kernel.ports import Window
 from phoneprov_http.main.commands.local_access import Acting, as_operator, counting
 from phoneprov_http.main.commands.settings import settings_of_installation
 from phoneprov_http.main.commands.terminal import table

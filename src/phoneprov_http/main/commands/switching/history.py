@@ -7,7 +7,7 @@ import click
 
 from phoneprov_core.kernel.actor import SYSTEM
 from phoneprov_core.kernel.errors import NotFound
-from phoneprov_core.kernel.paging import Listing, Window
+from phoneprov_core.kernel.ports import Listing, Window
 from phoneprov_core.switching.deployments.model import Action, Deployment, DeploymentFilter
 from phoneprov_http.main.commands.local_access import Acting, as_operator, profile_called
 from phoneprov_http.main.commands.terminal import (
