@@ -93,6 +93,8 @@ export const LOCATION = [
   field("emergency_place", { hint: texts.emergencyHint }),
 ];
 
+export const FLAG = [required("mac"), checkbox("vendor")];
+
 export const SERVICE = [field("name"), field("url", { hint: texts.urlHint }), field("type")];
 
 export const PERSONAL_CONTACT = [

@@ -128,13 +128,13 @@ export async function removed(path, title, options = {}) {
 
 /**
  * `path` is the list's for a new record, otherwise the record's own; `record` is null for a new
- * one, which begins with the values `initial`; `name` says what it is in messages;
- * `after` stands below the form.
+ * one, which begins with the values `initial`; `name` says what it is in messages; `send` stands
+ * for the usual request, with all values; `after` stands below the form.
  *
  * @param {{title: string, path: string, fields: import("../fields.js").Field[], record: any,
- *   initial?: Record<string, any>, name?: (record: any) => string, changed: (record: any) => void, after?: Node}} options
+ *   initial?: Record<string, any>, id?: string, send?: (values: any, record: any) => Promise<any>, name?: (record: any) => string, changed: (record: any) => void, after?: Node}} options
  */
-export function recordDialog({ title, path, fields, record, initial, name, changed, after }) {
+export function recordDialog({ title, path, fields, record, initial, id = record?.uuid, send, name, changed, after }) {
   const named = (/** @type {any} */ one) => name?.(one) ?? one?.name ?? title;
   /** @param {() => void} close */
   const content = (close) => {
@@ -146,9 +146,9 @@ export function recordDialog({ title, path, fields, record, initial, name, chang
     const { form } = recordForm(
       fields,
       record ?? initial ?? { is_active: true },
-      (values) => (record ? api.put(path, values) : api.post(path, values)),
+      (values) => send?.(values, record) ?? (record ? api.put(path, values) : api.post(path, values)),
       {
-        changesOnly: record !== null,
+        changesOnly: record !== null && !send,
         saved: ({ data }) => done(data),
         said: ({ data }) => (record ? texts.saved : texts.created)(named(data)),
         button: record ? texts.save : texts.create,
@@ -160,7 +160,7 @@ export function recordDialog({ title, path, fields, record, initial, name, chang
     if (record) {
       form.lastElementChild?.append(
         h("button", { type: "button", className: "danger", onclick: remove }, texts.remove),
-        auditLink(record.uuid) || "",
+        auditLink(id) || "",
       );
     }
     return after ? h("div", {}, form, after) : form;

@@ -90,6 +90,8 @@ export const labels = {
   values: "Values",
   since: "From",
   until: "Until",
+  at: "Moment",
+  as_of: "Moment",
 };
 
 /** The page is in English: numbers and times are in the reader's English, or as in Britain. */
@@ -248,9 +250,7 @@ export const frame = {
   select: (what) => `Select ${what}`,
   /** @param {number} count */
   selected: (count) => `${number.format(count)} selected`,
-  next: "Next step",
   byLocation: "By location",
-  more: "Show more",
 
   // Fields
   levelHint: "With the usual level rule, any permission makes a superadmin.",

@@ -64,7 +64,8 @@ export const people = {
   /** @param {number} failures @param {string} lock */
   wrongPinsSaid: (failures, lock) => (failures === 0 ? "None." : `${number.format(failures)} in a row, ${lock}.`),
   note: "Note",
-  editNote: "Change the note",
+  /** @param {boolean} isNew */
+  editNote: (isNew) => (isNew ? "Add a note" : "Change the note"),
   noteHint: "One line. Searches find it.",
   nextSteps: "Next",
   lockOpened: "The lock is open.",
@@ -296,7 +297,6 @@ export const people = {
   resource: "Resource",
   record: "Record",
   clientAddress: "Client address",
-  auditText: "Free text",
   noEntries: "No entry matches.",
   undoneBatch: "The batch that is undone",
   secretChanged: "changed",

@@ -23,7 +23,6 @@ export const phones = {
   confirmHint: "Commands and uploads then go to this address, with the login of the phones.",
   /** @param {string} phone */
   addressConfirmed: (phone) => `Address of ${phone} confirmed.`,
-  vlan: labels.phone_vlan,
   softwareType: labels.software_type,
   softwareVersion: labels.software_version,
   description: labels.description,
@@ -53,6 +52,7 @@ export const phones = {
   userLeaves: "The last user still has to be taken off this phone",
   followsSoon: "The service does it within a minute; during a call it waits for the end.",
   triedAgain: "It did not succeed. The service tries again",
+  switchAgain: "Switch to this profile again",
   notVisible: "What is on this phone is shown to its owner and to level 0 only.",
   lastChangeFailed: "The last change failed",
   lastChangeUnknown: "It is not known whether the last change reached the phone",
@@ -115,7 +115,6 @@ export const phones = {
   noFlags: "No phone has a flag. A phone with the flag No is not offered the menu of this service.",
   newFlag: "New flag",
   vendorPhone: "Vendor phone",
-  setVendor: "Vendor phone: offer the phone menu",
 
   // Desks
   desk: "Desk",
@@ -202,11 +201,9 @@ export const phones = {
   answersWeb: "its web server answers",
   isRegistered: "it is registered",
   seenBy: "by an answer, a registration, a file or a page",
-  nextStep: "Next step",
   reports: "Reports",
   expectedLoad: "Firmware of its configuration",
   serial: "Serial number",
-  registered: "Registered",
   notLookedAt: "Not looked at yet: phoneprov watch, or PHONEPROV_WATCH_MINUTES, looks at the phones.",
   byModel: "By model",
   noLoads: "No phone has reported its firmware yet.",

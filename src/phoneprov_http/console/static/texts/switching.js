@@ -8,7 +8,6 @@ const phonesOf = (count) => `${number.format(count)} ${count === 1 ? "phone" : "
 export const switching = {
   outcome: "Outcome",
   confirmation: "Confirmation",
-  step: "Step",
   duration_: "Duration",
   message: "Message",
   revision: "Revision",
@@ -115,7 +114,6 @@ export const switching = {
   ended: "Ended",
   progress: "Progress",
   whichPhones: "Which phones",
-  pace: "Pace",
   /** @param {string} filters */
   byFilter: (filters) => `All active phones with ${filters}`,
   byList: "A list of phones",
@@ -172,7 +170,6 @@ export const switching = {
   planStart: "The plan shows what changes on which phones, the rehearsal what would happen. Both start nothing.",
   summary: "Summary",
   planTitle: "Plan: nothing is started",
-  rollout: "Rollout",
   /** @param {string} zone */
   startAtHint: (zone) => `In the time zone of your account: ${zone}. Empty: at once.`,
   firstHint: "The others follow when all of these are confirmed. Empty: all together.",
@@ -215,7 +212,6 @@ export const switching = {
   continueBatch: "Continue with the rest",
   reasons: "Why phones were not changed",
   noBatches: "No batch was started yet. Select phones in their list, or start a new batch.",
-  allStates: "All",
   batchStates: /** @type {Record<string, string>} */ ({
     running: "Running",
     done: "Done",

@@ -278,19 +278,20 @@ export function pinPart(panel, user, isSecond = false) {
   const name = fullName(user);
   const { form } = recordForm(PIN, {}, (values) => api.put(path, values), {
     said: () => texts.saved(texts.pinOf(name)),
+    saved: () => void draw(),
     isSecond,
   });
   const removeIt = async () => {
     const question = texts.removePinQuestion(name);
-    await removed(path, texts.pinOf(name), { question, confirmation: texts.removePin });
+    if (await removed(path, texts.pinOf(name), { question, confirmation: texts.removePin })) await draw();
   };
-  form.lastElementChild?.append(
-    h("button", { type: "button", className: "danger", onclick: removeIt }, texts.removePin),
-  );
+  const button = h("button", { type: "button", className: "danger", hidden: true, onclick: removeIt }, texts.removePin);
+  form.lastElementChild?.append(button);
   const state = h("div", { "aria-live": "polite" });
   const draw = async () => {
     const { data } = await api.get(`${path}/lock`);
     const open = () => api.remove(`${path}/lock`);
+    button.hidden = !data.has_pin;
     fill(state, facts([[texts.pin, data.has_pin ? texts.hasPin : texts.hasNoPin], lockFact(data, open, () => void draw())]));
   };
   fill(panel, h("section", {}, h("h2", {}, texts.pin), state, form));

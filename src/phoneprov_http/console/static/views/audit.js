@@ -8,7 +8,7 @@ import { texts } from "../texts.js";
 import { inWords, labelOf } from "../texts/frame.js";
 import { changeOf } from "./import.js";
 import { undoLink } from "./join.js";
-import { profileName, username } from "./shared.js";
+import { extensionNumber, phoneNames, profileName, username } from "./shared.js";
 
 /** @typedef {import("../../types").AuditEntry} AuditEntry */
 /** @typedef {{entry: AuditEntry, cells: import("../dom.js").Child[]}} Row */
@@ -16,12 +16,18 @@ import { profileName, username } from "./shared.js";
 const PAGE = 100;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
+/** Kinds whose record is a phone. */
+const PHONES = ["phone", "desk", "vendor_phone"];
+
 /** What can be chosen as the kind of a record. */
 const RESOURCES = [
   "api_token", "assignment", "batch", "bulk_edit", "company_contact", "deployment", "desk", "extension", "kem", "link",
   "location", "people_act", "permission", "personal_contact", "phone", "profile", "template", "user", "vendor_phone", "vendor_service",
   "vendor_user",
 ];
+
+/** What an act of joining or leaving changed: each part has an entry of its own. */
+const PARTS = ["unlinked", "freed", "handed", "desks", "contacts", "contact_uuid", "default_before"];
 
 /** Fields of changes that name another record: where it is shown, and what the link says.
  * @type {Record<string, [string, string]>} */
@@ -80,7 +86,9 @@ export async function auditView({ element, query, signal }) {
     const { data, metadata } = await api.get(path, signal);
     const found = /** @type {AuditEntry[]} */ (data);
     const next = metadata.searched_to ?? (found.length < limit ? undefined : found.at(-1)?.uuid);
-    return { rows: await Promise.all(found.map(rowOf)), next };
+    const macs = found.map(({ resource, resource_id: id, changes }) => (PHONES.includes(resource) ? id : changes?.mac?.new));
+    const phones = await phoneNames(macs.filter(Boolean), signal);
+    return { rows: await Promise.all(found.map((one) => rowOf(one, phones))), next };
   }
 
   let turn = 0;
@@ -116,7 +124,7 @@ async function actorNamed(name, signal) {
 export function hrefOf({ resource, resource_id: id }) {
   if (!id) return null;
   if (["user", "assignment", "vendor_user"].includes(resource)) return `#/people/${id}`;
-  if (["phone", "desk", "vendor_phone"].includes(resource)) return `#/phones/${id}`;
+  if (PHONES.includes(resource)) return `#/phones/${id}`;
   if (resource === "profile") return `#/profiles/${id}`;
   if (resource === "batch") return `#/batches/${id}`;
   if (resource === "deployment") return `#/deployments/${id}`;
@@ -124,8 +132,8 @@ export function hrefOf({ resource, resource_id: id }) {
   return null;
 }
 
-/** @param {AuditEntry} entry @returns {Promise<Row>} */
-async function rowOf(entry) {
+/** @param {AuditEntry} entry @param {Map<string, string>} phones their names @returns {Promise<Row>} */
+async function rowOf(entry, phones) {
   const { resource, resource_id: id, changes = {} } = entry;
   let name = id ?? "";
   if (id && UUID.test(id)) {
@@ -136,7 +144,7 @@ async function rowOf(entry) {
   const href = hrefOf(entry);
   const shown = Object.entries(changes).filter(
     ([field, { old, new: value }]) =>
-      !(field === "profile_name" && changes.profile_uuid) && (old !== null || value !== null) && !(field === "mac" && value === name),
+      !(field === "profile_name" && changes.profile_uuid) && (old !== null || value !== null) && !(field === "mac" && value === name) && !(resource === "people_act" && PARTS.includes(field)),
   );
   const items = shown.map(async ([field, change]) =>
     resource === "template" && field === "body" && changes.revision?.old
@@ -153,7 +161,7 @@ async function rowOf(entry) {
     actionOf(entry.action),
     resource === "people_act" && id && !entry.action.endsWith("_undone")
       ? h("span", {}, name, " ", undoLink(id))
-      : href ? h("a", { href }, name) : name,
+      : href ? h("a", { href, title: name }, phones.get(name) || name) : name,
     list,
     entry.client_ip,
   ];
@@ -176,7 +184,8 @@ export async function named(field, change) {
     if (TIME.test(value)) return moments(value);
     if (SENTENCES.includes(field)) return inWords(value);
     if (!UUID.test(value)) return WORDS[field]?.[value] ?? value;
-    if (field.includes("user_uuid")) return username(value);
+    if (field.includes("user_uuid") || field === "handed_to") return username(value);
+    if (field === "extension_uuid") return (await extensionNumber(value)) ?? value;
     return field.includes("profile_uuid") ? ((await profileName(value)) ?? value) : value;
   };
   return { old: await name(change.old), new: await name(change.new) };

@@ -9,7 +9,7 @@ import { go } from "../navigation.js";
 import { texts } from "../texts.js";
 import { inWords } from "../texts/frame.js";
 import { planned } from "./batches.js";
-import { batchButton, follow, phoneNames, phoneTitle, problemOf, username } from "./shared.js";
+import { batchButton, follow, isOver, nextSteps, phoneNames, phoneTitle, problemOf, username } from "./shared.js";
 
 /** @typedef {import("../../types").Deployment} Deployment */
 /** @typedef {import("../../types").PastPhone} PastPhone */
@@ -52,6 +52,7 @@ function draw(element, deployment, phone, by) {
       [texts.by, by],
     ]),
     h("div", { "aria-live": "polite" }, stepTimeline(deployment)),
+    deployment.outcome !== "deployed" && isOver(deployment) && nextSteps([withQuery("/switch", { mac, profile: profile_uuid }), texts.switchAgain], [`/phones/${mac}`, texts.phone]),
   );
 }
 
@@ -231,7 +232,7 @@ export async function earlierView({ element, query, signal }) {
 function pastTable(rows) {
   return simpleTable(
     texts.earlier,
-    [texts.phone, [texts.location, "wide-only"], texts.profileAndRevision, texts.deskUser, texts.lines, [texts.fleetState, "roomy"], sentences(texts.message)],
+    [texts.phone, [texts.location, "wide-only"], texts.profileAndRevision, texts.deskUser, texts.lines, [texts.fleetState, "roomy"], texts.lastChange, sentences(texts.message)],
     rows.map((one) => [
       h("a", { href: `#/phones/${one.mac}`, title: one.mac }, one.name || one.mac),
       one.location,
@@ -239,7 +240,8 @@ function pastTable(rows) {
       one.username ?? (one.user_uuid ? texts.deletedAccount : ""),
       one.lines === null ? texts.notKnown : one.lines.join(", "),
       one.state ? badge(one.state, texts.states) : "",
-      one.message ?? (one.deployed_at ? when(one.deployed_at) : ""),
+      when(one.deployed_at),
+      one.message ?? "",
     ]),
     texts.noPhonesThen,
   );

@@ -63,6 +63,7 @@ export async function deskForm(path, name, desk, changed) {
       values.hotdesk && !(await mayOpen(path, name)) ? null : api.put(`${path}/desk`, { ...values, ...changes() }),
     {
       changesOnly: true,
+      isSecond: true,
       said: () => texts.deskSaved(name),
       saved: () => {
         before = chosen();
@@ -111,7 +112,7 @@ export async function desksView({ element, query }) {
         isOptional: true,
         width: "9rem",
       },
-      { title: texts.profile, cell: (one) => one.use.profile_name, sort: "profile_name", isOptional: true },
+      { title: texts.profile, cell: (one) => one.use.profile_name, sort: "profile_name", isOptional: true, isWide: true },
       { title: texts.defaultProfile, cell: (one) => one.use.default_profile_name },
       { title: texts.hotdesk, cell: (one) => (one.use.hotdesk ? texts.yes : texts.no), isOptional: true, width: "10rem" },
     ],

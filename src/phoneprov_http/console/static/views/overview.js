@@ -121,7 +121,7 @@ function attention(_, fleet) {
   ]).filter(([number]) => number > 0);
   return [
     h("h2", {}, texts.attention),
-    fleetBar(fleet),
+    ...fleetBar(fleet),
     rows.length === 0
       ? h("p", { className: "state good" }, icon("good"), texts.nothingNeedsAttention)
       : h(
@@ -140,12 +140,17 @@ function fleetBar({ states, phones }) {
   const names = Object.keys(texts.states)
     .filter((name) => states[name] > 0)
     .toSorted((one, other) => order.indexOf(meaningOf(one)) - order.indexOf(meaningOf(other)));
-  if (names.every((name) => name === "never_seen")) return null;
+  if (names.every((name) => name === "never_seen")) return [];
   const said = names.map((name) => texts.inState(texts.states[name].toLowerCase(), states[name]));
   const parts = names.map((name) => /** @type {[string, number]} */ ([meaningOf(name), states[name]]));
   // A phone may have several states.
   const total = parts.reduce((sum, [, count]) => sum + count, 0);
-  return stack(said.join(", "), parts, Math.max(phones, total), true);
+  // The others have a row below.
+  const legend = names.filter((name) => ["fine", "never_seen"].includes(name));
+  return [
+    stack(said.join(", "), parts, Math.max(phones, total), true),
+    h("ul", { className: "legend" }, ...legend.map((name) => h("li", { className: meaningOf(name) }, h("a", { href: `#/phones?state=${name}` }, `${texts.states[name]}: ${count(states[name])}`)))),
+  ];
 }
 
 /** @param {AbortSignal} _ @param {Numbers} fleet */

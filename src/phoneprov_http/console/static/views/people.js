@@ -14,6 +14,9 @@ import { NUMBER, NUMBER_FILTER, editButton, fullName, withNumbers } from "./shar
 /** @typedef {import("../../types").User} User */
 /** @typedef {import("../../types").CompanyContact} CompanyContact */
 
+/** Most addresses are whole at 1440 pixels. */
+const EMAIL_WIDTH = "min(20vw, 21rem)";
+
 // Users: search, a new user, the import. A helpdesk searches, others see themselves.
 
 /** @type {import("../router.js").View} */
@@ -64,16 +67,17 @@ export async function peopleView({ element, query }) {
       { title: texts.name, cell: (user) => fullName(user), sort: "first_name" },
       NUMBER,
       { title: texts.username, cell: (user) => user.username, sort: "username" },
-      { title: texts.email, cell: (user) => user.email, sort: "email", isOptional: true },
+      { title: texts.email, cell: (user) => user.email, sort: "email", isOptional: true, width: EMAIL_WIDTH },
       { title: texts.location, cell: (user) => user.location, sort: "location", isOptional: true },
       {
         title: texts.lastLogin,
         cell: (user) => ago(user.last_login_at),
         sort: "last_login_at",
         isOptional: true,
-        width: "10rem",
+        isWide: true,
+        width: "8.5rem",
       },
-      { title: texts.isActive, cell: (user) => (user.is_active ? texts.yes : texts.no), isOptional: true, width: "6rem" },
+      { title: texts.isActive, cell: (user) => (user.is_active ? texts.yes : texts.no), isOptional: true, width: "5rem" },
     ],
     sort: query.get("sort") ?? "",
     sorted: search.keep,
@@ -221,9 +225,9 @@ export async function directoryView({ element, query }) {
               : one.name,
           sort: "name",
         },
-        { title: texts.work, cell: (one) => one.work },
-        { title: texts.mobile, cell: (one) => one.mobile },
-        { title: texts.email, cell: (one) => one.email, sort: "email", isOptional: true },
+        { title: texts.work, cell: (one) => one.work, width: "10.5rem" },
+        { title: texts.mobile, cell: (one) => one.mobile, width: "10.5rem" },
+        { title: texts.email, cell: (one) => one.email, sort: "email", isOptional: true, width: EMAIL_WIDTH },
         { title: texts.department, cell: (one) => one.department, sort: "department", isOptional: true },
         { title: texts.location, cell: (one) => one.location, sort: "location", isOptional: true },
       ],

@@ -150,6 +150,7 @@ export async function personView({ element, parameters: [uuid], query, signal })
     element,
     heading(
       fullName(user),
+      !user.is_active && h("span", { className: "badge" }, texts.inactive),
       admin && h("a", { className: "button", href: `#${withQuery("/people/leave", { username: user.username })}` }, texts.leaver),
       act && undoLink(act),
       admin && h("button", { className: "danger", onclick: () => remove(path, user) }, texts.remove),

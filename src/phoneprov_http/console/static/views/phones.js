@@ -74,7 +74,6 @@ async function userNamed(username, signal) {
   return same?.uuid ?? (data.length === 1 ? data[0].uuid : null);
 }
 
-/** @returns {import("../elements/data-list.js").Column<PhoneSummary>[]} */
 /** The state of a phone; one whose last change did not arrive is not fine.
  * @param {import("../../types").PhoneSummary["use"]} use */
 function stateOf({ state, last_outcome, last_confirmation }) {
@@ -84,6 +83,7 @@ function stateOf({ state, last_outcome, last_confirmation }) {
   return badge(state, texts.states);
 }
 
+/** @returns {import("../elements/data-list.js").Column<PhoneSummary>[]} */
 function columns() {
   const plain = [
     { title: texts.name, cell: (/** @type {any} */ one) => one.name ?? one.mac, sort: "name" },
@@ -133,7 +133,7 @@ function columns() {
     { title: texts.softwareVersion, cell: (/** @type {any} */ one) => one.software_version },
     { title: texts.description, cell: (/** @type {any} */ one) => one.description },
     { title: texts.isActive, cell: (/** @type {any} */ one) => (one.is_active ? texts.yes : texts.no) },
-  ].map((column, place) => ({ ...column, isOptional: true, isHidden: session.isAdmin && place > 0 }));
+  ].map((column, place) => ({ ...column, isOptional: true, isHidden: session.isAdmin ? place > 0 : place === 2 || place === 3 }));
   return session.isAdmin ? [...plain, ...uses, ...more] : [...plain, ...more];
 }
 

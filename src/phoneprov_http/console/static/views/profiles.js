@@ -39,7 +39,7 @@ export async function profilesView({ element, query }) {
     columns: [
       { title: texts.name, cell: (one) => one.name, sort: "name" },
       ...(session.seesPeople
-        ? [{ title: texts.owner, cell: peopleIn, sort: "username", width: "10rem" }, NUMBER]
+        ? [{ title: texts.owner, cell: peopleIn, sort: "username", width: "12.5rem" }, NUMBER]
         : []),
       { title: texts.description, cell: (one) => one.description, isOptional: true },
       { title: texts.softwareType, cell: (one) => one.software_type ?? texts.any, sort: "software_type", width: "9rem" },
@@ -201,7 +201,7 @@ export async function profileView({ element, parameters: [uuid], query, signal }
   const actions = isNew
     ? []
     : [
-        h("span", { className: "quiet" }, `${texts.owner}: `, h("a", { href: `#/people/${profile.user_uuid}` }, await username(profile.user_uuid))),
+        h("span", { className: "quiet" }, `${texts.owner}: `, h("a", { href: `#/people/${profile.user_uuid}` }, peopleIn((await withNumbers("profiles", [profile], signal))[0]) || (await username(profile.user_uuid)))),
         h("a", { className: "button", href: `#/switch?profile=${profile.uuid}` }, texts.switchPhoneTo),
         h("button", { className: "danger", onclick: () => remove(path, profile.name) }, texts.remove),
       ];

@@ -3,21 +3,16 @@
 import { api, session, withQuery } from "../api.js";
 import { fill, h } from "../dom.js";
 import { dataList } from "../elements/data-list.js";
-import { recordForm } from "../elements/forms.js";
 import { sortedHere } from "../elements/list-parts.js";
-import { auditLink, heading, help, show } from "../elements/parts.js";
-import { recordDialog, removed } from "../elements/records.js";
+import { heading, help } from "../elements/parts.js";
+import { recordDialog } from "../elements/records.js";
 import { searchBar } from "../elements/search-bar.js";
-import { EXTENSION, EXTENSION_TYPES, LOCATION, MODULE, PERMISSION, SERVICE, field } from "../fields.js";
+import { EXTENSION, EXTENSION_TYPES, FLAG, LOCATION, MODULE, PERMISSION, SERVICE } from "../fields.js";
 import { texts } from "../texts.js";
-import { whoseLine, withNumbers } from "./shared.js";
 import { linkedPart } from "./people.js";
-import { editButton } from "./shared.js";
+import { editButton, phoneNames, phoneTitle, whoseLine, withNumbers } from "./shared.js";
 
-/** @typedef {import("../../types").VendorPhone} VendorPhone */
-
-// Lists whose records are opened in a dialog: extensions, permissions, modules, locations,
-// services, flags.
+// Lists whose records are opened in a dialog. A flag says whether a phone is offered the phone menu.
 
 /**
  * @typedef {object} Kind
@@ -31,6 +26,8 @@ import { editButton } from "./shared.js";
  * @property {import("../elements/search-bar.js").Filter[]} [filters] of a list that is searched
  * @property {string} [empty] what is shown without records
  * @property {string} help a page of the documentation
+ * @property {string} [phone] the field with the MAC address of a phone, which is shown with its name
+ * @property {Parameters<typeof recordDialog>[0]["send"]} [send] of a record that has no UUID of its own
  * @property {boolean} [isShared] written by everyone who may write shared records
  */
 
@@ -63,6 +60,7 @@ const KINDS = {
     help: "reference/http/vendor-kem",
     empty: texts.noModulesYet,
     isShared: true,
+    phone: "connected_phone",
     columns: ["mac", "model", "connected_phone", "ip"],
     fields: MODULE,
   },
@@ -85,6 +83,19 @@ const KINDS = {
     columns: ["name", "url", "type"],
     fields: SERVICE,
   },
+  flags: {
+    title: texts.flags,
+    add: texts.newFlag,
+    path: "vendor-phones",
+    help: "reference/http/vendor-phones",
+    empty: texts.noFlags,
+    isShared: true,
+    phone: "mac",
+    columns: ["mac", "vendor"],
+    fixed: ["mac"],
+    fields: FLAG,
+    send: ({ mac, vendor }, flag) => api.put(`vendor-phones/${encodeURIComponent(flag?.mac ?? mac)}`, { vendor }),
+  },
 };
 
 /** @type {import("../router.js").View} */
@@ -93,23 +104,27 @@ export async function recordsView({ element, parameters: [name], query, signal }
   const mayWrite = kind.isShared ? session.mayWriteShared : session.isAdmin;
   const list = /** @type {import("../elements/data-list.js").DataList<any>} */ (dataList());
   const changed = () => void list.reload();
-  const named = (/** @type {any} */ record) => String(record[kind.columns[0]] ?? texts.unnamed);
+  /** @param {any} record @param {string} [field] */
+  const named = (record, field = kind.columns[0]) =>
+    record[field] && field === kind.phone ? phoneTitle({ mac: record[field], name: record.phone }) : String(record[field] ?? texts.unnamed);
   const add = () =>
     recordDialog({
       title: kind.add,
       path: kind.path,
       fields: kind.fields,
       record: null,
-      initial: query.has("new") ? { connected_phone: query.get("new") } : undefined,
+      initial: kind.send ? { vendor: true } : query.has("new") ? { connected_phone: query.get("new") } : undefined,
       name: named,
+      send: kind.send,
       changed,
     });
   /** @param {any} record */
   const edit = (record) => {
     const fields = kind.fields.filter((field) => !kind.fixed?.includes(field.name));
-    const path = `${kind.path}/${record.uuid}`;
+    const id = kind.send ? record.mac : record.uuid;
+    const path = `${kind.path}/${encodeURIComponent(id)}`;
     const after = name === "extensions" ? linkedPart(record.uuid, signal) : undefined;
-    recordDialog({ title: named(record), path, fields, record, name: named, changed, after });
+    recordDialog({ title: named(record), path, fields, record, id, name: named, send: kind.send, changed, after });
   };
   const search = searchBar(`/${name}`, kind.filters ?? [], query, changed, { list });
   element.classList.add("with-list");
@@ -127,8 +142,7 @@ export async function recordsView({ element, parameters: [name], query, signal }
     sort: !kind.sorted || kind.sorted.includes(field) ? field : undefined,
     cell: (record) => {
       const value = record[field];
-      const text = typeof value === "boolean" ? (value ? texts.yes : texts.no) : String(value ?? "");
-      if (position > 0) return text;
+      if (position > 0) return typeof value === "boolean" ? (value ? texts.yes : texts.no) : value === null ? "" : named(record, field);
       return mayWrite
         ? h("button", { className: "plain link", onclick: () => edit(record) }, named(record))
         : named(record);
@@ -142,6 +156,9 @@ export async function recordsView({ element, parameters: [name], query, signal }
       abort,
     );
     const rows = name === "extensions" ? await withNumbers("extensions", data, abort) : data;
+    const { phone } = kind;
+    const names = phone ? await phoneNames(data.map((/** @type {any} */ one) => one[phone]).filter(Boolean), abort) : null;
+    if (phone && names) for (const one of rows) one.phone = names.get(one[phone]);
     return { rows, total: metadata.total ?? data.length };
   };
   await list.configure({
@@ -158,73 +175,4 @@ export async function recordsView({ element, parameters: [name], query, signal }
     load: kind.sorted ? load : sortedHere(columns, load),
   });
   if (query.has("new")) add();
-}
-
-// The vendor flags of phones: whether a phone is offered the phone menu.
-
-/** @type {import("../router.js").View} */
-export async function flagsView({ element }) {
-  const list = /** @type {import("../elements/data-list.js").DataList<VendorPhone>} */ (dataList());
-  const changed = () => void list.reload();
-  const add = () => edit(null, changed);
-  element.classList.add("with-list");
-  fill(
-    element,
-    heading(
-      texts.flags,
-      session.mayWriteShared && h("button", { className: "primary", onclick: add }, texts.newFlag),
-      help("reference/http/vendor-phones"),
-    ),
-    list,
-  );
-  /** @type {import("../elements/data-list.js").Column<VendorPhone>[]} */
-  const columns = [
-    {
-      title: texts.mac,
-      sort: "mac",
-      cell: (one) =>
-        session.mayWriteShared
-          ? h("button", { className: "plain link", onclick: () => edit(one, changed) }, one.mac)
-          : one.mac,
-    },
-    { title: texts.vendorPhone, sort: "vendor", cell: (one) => (one.vendor ? texts.yes : texts.no) },
-  ];
-  await list.configure({
-    caption: texts.flags,
-    file: () => "vendor-phones",
-    columns,
-    empty: () => texts.noFlags,
-    load: sortedHere(columns, async (offset, limit, signal) => {
-      const { data, metadata } = await api.get(`vendor-phones?limit=${limit}&offset=${offset}`, signal);
-      return { rows: data, total: metadata.total ?? data.length };
-    }),
-  });
-}
-
-/** @param {VendorPhone | null} flag @param {() => void} changed */
-function edit(flag, changed) {
-  const vendor = field("vendor", { kind: "checkbox" });
-  const fields = flag ? [vendor] : [field("mac", { isRequired: true }), vendor];
-  void show(flag?.mac ?? texts.newFlag, (close) => {
-    const done = () => {
-      close();
-      changed();
-    };
-    const { form } = recordForm(
-      fields,
-      flag ?? { vendor: true },
-      ({ mac, ...values }) => api.put(`vendor-phones/${encodeURIComponent(flag?.mac ?? mac)}`, values),
-      { said: ({ data }) => texts.saved(data.mac), saved: done },
-    );
-    const remove = async () => {
-      if (flag && (await removed(`vendor-phones/${encodeURIComponent(flag.mac)}`, flag.mac))) done();
-    };
-    if (flag) {
-      form.lastElementChild?.append(
-        h("button", { type: "button", className: "danger", onclick: remove }, texts.remove),
-        auditLink(flag.mac) || "",
-      );
-    }
-    return form;
-  });
 }

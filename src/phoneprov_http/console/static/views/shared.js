@@ -52,6 +52,9 @@ export async function profileName(uuid) {
   return (await record(`phone-profiles/${uuid}`))?.name ?? null;
 }
 
+/** A number; null if it is deleted. @param {string} uuid @returns {Promise<string | null>} */
+export const extensionNumber = async (uuid) => (await record(`extensions/${uuid}`))?.extension ?? null;
+
 /** Whether the owner of a profile is active; false if the profile or the owner is deleted. For level 0.
  * @param {string} uuid of the profile */
 export async function hasActiveOwner(uuid) {
@@ -159,10 +162,11 @@ export async function noteFact(path, signal) {
       said: () => texts.saved(texts.note),
       saved: ({ data }) => {
         said.textContent = data.note ?? "";
+        edit.textContent = texts.editNote(!data.note);
         close();
       },
     }).form;
-  const edit = h("button", { className: "plain", onclick: () => void show(texts.note, content) }, texts.editNote);
+  const edit = h("button", { className: "plain link", onclick: () => void show(texts.note, content) }, texts.editNote(!note));
   return [[texts.note, h("span", {}, said, " ", edit)]];
 }
 
