@@ -111,6 +111,8 @@ _MAC = re.compile(
 )
 # A word in which separators are taken for the notation of a MAC address or a telephone number.
 _NUMBER = re.compile(r"[0-9a-f:.()/+-]+")
+_IN_GROUPS = re.compile(r"\+?[0-9a-f:.()/-]+(?: +[0-9a-f:.()/-]+)+")
+_SPACED_MAC = re.compile(r"(?<![0-9a-f])[0-9a-f]{2}(?: [0-9a-f]{2}){5}(?![0-9a-f])")
 _LEAST_NUMBER = 4
 _DIGITS = re.compile(r"[0-9]+")
 _DEVICE_NAME = re.compile(r"sep([0-9a-f]{12})")
@@ -119,6 +121,11 @@ _DEVICE_NAME = re.compile(r"sep([0-9a-f]{12})")
 def normalised(text: str) -> str:
     """Text without case and accents, MAC addresses as bare digits."""
     return _bare_macs(folded(digits_as_ascii(text)))
+
+
+def joined(text: str) -> str:
+    """A number that is written in groups, such as ``20 08``, without spaces; else an empty text."""
+    return text.replace(" ", "") if _IN_GROUPS.fullmatch(normalised(text)) else ""
 
 
 def _bare_macs(text: str) -> str:
@@ -240,7 +247,8 @@ def search_for(wanted: Struct | None) -> Search | None:
         for name in sorted(wanted.__struct_fields__)
         if (value := getattr(wanted, name)) is not None
     }
-    words = dict.fromkeys(normalised(given.pop("q", "")).split())
+    text = _SPACED_MAC.sub(lambda mac: joined(mac[0]), normalised(given.pop("q", "")))
+    words = dict.fromkeys(text.split())
     sort = given.pop("sort", None)
     if not words and not given and sort is None:
         return None

@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from browser.console.check_accessibility import check
 from browser.console_rig import ORDINARY, ORDINARY_PASSWORD, Console, Service
+from support.polling import wait_for
 
 FIRST = "00:1B:D4:00:00:01"
 
@@ -120,6 +121,41 @@ def test_text_that_finds_nothing_leads_to_the_list(console: Console) -> None:
     finder(page).press("Enter")
     expect(page.get_by_role("heading", name="Phones", exact=True)).to_be_visible()
     expect(page.get_by_text("Nothing matches the search and the filters.")).to_be_visible()
+
+
+def test_suggestions_follow_the_text_whichever_reply_comes_first(console: Console) -> None:
+    page = console.page
+    late: list[Route] = []
+    page.route("**/search?q=desk", late.append)
+    finder(page).fill("desk")
+    wait_for(lambda: late or page.wait_for_timeout(50))
+    finder(page).fill("101")
+    first = page.get_by_role("option").first
+    expect(first).to_contain_text("Grace Hopper")
+    status = page.get_by_role("search").get_by_role("status")
+    expect(status).to_have_text("1 person, 1 phone. Enter opens Grace Hopper.")
+    late[0].continue_()
+    with page.expect_response("**/search?q=desk+1"):
+        finder(page).fill("desk 1")
+    expect(first).to_contain_text("Desk 1")
+    # A text whose request failed is asked for again, and the arrow keys bring suggestions back.
+    finder(page).fill("xyz")
+    expect(page.get_by_role("option")).to_have_text(
+        ["No people with “xyz”", "No phones with “xyz”"]
+    )
+    finder(page).press("Escape")
+    finder(page).press("ArrowDown")
+    expect(page.get_by_role("option")).to_have_count(2)
+
+
+def test_text_whose_request_failed_is_asked_for_again(console: Console) -> None:
+    page = console.page
+    problem = {"success": False, "message": "Busy", "data": None, "error": None}
+    page.route("**/search?q=101", lambda route: route.fulfill(status=503, json=problem), times=1)
+    with page.expect_response("**/search?q=101"):
+        finder(page).fill("101")
+    finder(page).press("Enter")
+    expect(page.get_by_role("heading", name="Grace Hopper")).to_be_visible()
 
 
 def test_lists_show_names_and_numbers(console: Console) -> None:

@@ -33,6 +33,7 @@ class TestPhoneSearch(DatabaseTests):
                 "001b.d412.3456",
                 "001BD4123456",
                 "SEP001BD4123456",
+                "00 1b d4 12 34 56",
             ):
                 assert await moments_of(tx, PHONES, q=whole) == [moment(1)]
             for part in ("001b", "00:1b:", "d4-12", "d412.34", "1B:D4 12:34"):

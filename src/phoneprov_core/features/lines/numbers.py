@@ -15,7 +15,7 @@ from phoneprov_core.kernel.actor import Actor, may_see_people
 from phoneprov_core.kernel.commands import Command, QueryCommand
 from phoneprov_core.kernel.fields import Check, Location, StoredMac, Uuid, each, schema, within
 from phoneprov_core.kernel.ports import Clock, ReadAndWrite, SearchedStore
-from phoneprov_core.kernel.search import Query, Search, search_for
+from phoneprov_core.kernel.search import Query, Search, joined, search_for
 from phoneprov_core.kernel.values import known_id, known_mac, timestamp
 from phoneprov_core.people.access import places_of
 from phoneprov_core.people.users.model import USER_FIELDS
@@ -146,8 +146,15 @@ class Numbers:
 
     async def find(self, actor: Actor, wanted: FindQuery) -> Found:
         """People and phones that match, with a right phones in its scope; those with exactly this
-        number come first. Without level 0 and a right only phones are found, by what every account
-        reads of them."""
+        number come first. A number in groups is found as a whole if no record has the groups.
+        Without level 0 and a right only phones are found, by what every account reads of them."""
+        found = await self._found(actor, wanted)
+        whole = joined(wanted.q or "")
+        if found.best is None and whole:
+            return await self._found(actor, replace(wanted, q=whole))
+        return found
+
+    async def _found(self, actor: Actor, wanted: FindQuery) -> Found:
         search = search_for(FindQuery(q=wanted.q)) if wanted.q else None
         if search is None or not search.words:
             return Found((), (), None)

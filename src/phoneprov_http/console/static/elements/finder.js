@@ -64,14 +64,16 @@ export function finder() {
   let rows = [];
   let active = -1;
 
-  /** What the text finds; a text that was asked for is not asked for again. */
+  /** What the text finds; a text that was answered is not asked for again. */
   function find() {
     const q = field.value.trim();
-    if (asked === null || asks !== q) {
-      asks = q;
-      asked = api.get(withQuery("search", { q })).then(({ data }) => [q, data]);
-    }
-    return asked;
+    if (asked !== null && asks === q) return asked;
+    asks = q;
+    const own = (asked = api.get(withQuery("search", { q })).then(({ data }) => [q, data]));
+    own.catch(() => {
+      if (asked === own) asked = null;
+    });
+    return own;
   }
 
   async function suggest() {
@@ -82,15 +84,16 @@ export function finder() {
   }
 
   /** @param {string} q @param {Found} found */
-  function draw(q, found) {
+  function draw(q, { best, people, phones }) {
     rows = [];
     active = -1;
-    const groups = [
-      group(texts.people, "/people", q, found.people.map(person)),
-      group(texts.phones, "/phones", q, found.phones.map(phone)),
-    ];
-    fill(list, ...(session.seesPeople ? groups : groups.slice(1)));
-    said.textContent = texts.suggested(found.people.length, found.phones.length);
+    fill(
+      list,
+      session.seesPeople && group(texts.people, "/people", q, people.map(person), best === "people"),
+      group(texts.phones, "/phones", q, phones.map(phone), best === "phones"),
+    );
+    const first = best === null ? "" : (best === "people" ? people : phones)[0];
+    said.textContent = texts.suggested(session.seesPeople ? people.length : null, phones.length, first && (first.name ?? first.id));
     box.hidden = false;
     field.setAttribute("aria-expanded", "true");
     field.removeAttribute("aria-activedescendant");
@@ -102,11 +105,12 @@ export function finder() {
     box.style.top = `${bottom + 2}px`;
   }
 
-  /** @param {string} title @param {string} path @param {string} q @param {any[][]} found */
-  function group(title, path, q, found) {
-    const all = [withQuery(path, { q }), h("span", {}, texts.allWith(title, q)), ""];
-    const options = [...found, all].map(([to, name, more]) => {
-      const row = h("a", { id: uniqueId("row"), role: "option", "aria-selected": "false", tabIndex: -1, href: `#${to}`, onclick: close }, name, h("span", { className: "quiet" }, more));
+  /** @param {string} title @param {string} path @param {string} q @param {any[][]} found
+   * @param {boolean} isBest whether Enter opens the first row */
+  function group(title, path, q, found, isBest) {
+    const all = [withQuery(path, { q }), h("span", {}, texts.allWith(title, q, found.length > 0)), ""];
+    const options = [...found, all].map(([to, name, more], place) => {
+      const row = h("a", { id: uniqueId("row"), className: isBest && place === 0 ? "best" : "", role: "option", "aria-selected": "false", tabIndex: -1, href: `#${to}`, onclick: close }, name, h("span", { className: "quiet" }, more));
       rows.push(row);
       return row;
     });
@@ -126,7 +130,10 @@ export function finder() {
       event.preventDefault();
       event.stopPropagation();
       close();
-    } else if (step && !box.hidden) {
+    } else if (step && box.hidden) {
+      event.preventDefault();
+      void suggest().catch(close);
+    } else if (step) {
       event.preventDefault();
       rows[active]?.setAttribute("aria-selected", "false");
       active = active < 0 && step < 0 ? rows.length - 1 : (active + step + rows.length) % rows.length;

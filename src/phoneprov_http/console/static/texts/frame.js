@@ -128,12 +128,18 @@ export const frame = {
   findAnything: "Find a phone or person",
   phoneOrPerson: "Name or number",
   suggestions: "Suggestions",
-  /** @param {number} people @param {number} phones */
-  suggested: (people, phones) => `${people} people, ${phones} phones`,
+  /** @param {number | null} people null where they are not searched @param {number} phones
+   * @param {string} best what Enter opens */
+  suggested: (people, phones, best) =>
+    [
+      people === null ? "" : `${people} ${people === 1 ? "person" : "people"}, `,
+      `${phones} ${phones === 1 ? "phone" : "phones"}.`,
+      best && ` Enter opens ${best}.`,
+    ].join(""),
   /** @param {string} name of a phone */
   isAt: (name) => `at ${name}`,
-  /** @param {string} list @param {string} q */
-  allWith: (list, q) => `${list} with “${q}”`,
+  /** @param {string} list @param {string} q @param {boolean} isAny */
+  allWith: (list, q, isAny) => (isAny ? `${list} with “${q}”` : `No ${list.toLowerCase()} with “${q}”`),
   numberOf: "Number",
   person: "Person",
   profileIsOn: "Profile is on",
