@@ -228,6 +228,7 @@ export interface Found {
   people: Numbered[];
   phones: Numbered[];
   best: "people" | "phones" | null;
+  q: string;
 }
 
 export interface Identity {
@@ -681,11 +682,6 @@ export interface User {
   created_by: string | null;
   created_ip: string;
   updated_ip: string;
-}
-
-export interface VendorPhone {
-  mac: string;
-  vendor: boolean;
 }
 
 export interface VendorUser {

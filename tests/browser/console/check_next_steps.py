@@ -67,10 +67,11 @@ def test_note_is_written_at_phone_and_person_and_found(console: Console, service
     [user] = [one for one in service.api("GET", "users") if one["username"] == "ada"]
     for path, place in ((f"phones/{MAC}", "phones"), (f"people/{user['uuid']}", "people")):
         console.open(f"#/{path}")
-        page.get_by_role("button", name="Change the note").click()
+        page.get_by_role("button", name="Add a note").click()
         page.get_by_role("dialog").get_by_label("Note").fill("cabinet seventeen")
         page.get_by_role("dialog").get_by_role("button", name="Save").click()
         expect(page.get_by_text("cabinet seventeen")).to_be_visible()
+        expect(page.get_by_role("button", name="Change the note")).to_be_visible()
         is_sound(page)
         console.open(f"#/{place}?q=cabinet+seventeen")
         expect(

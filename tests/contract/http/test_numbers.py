@@ -204,6 +204,7 @@ async def test_number_in_groups_finds_whom_the_whole_number_finds(office: Office
     whole = await found(office.admin, "101")
     assert whole == (["zoe"], [LAB], "people")
     assert await found(office.admin, "1 01") == whole
+    assert data_of(await office.admin.get("/search", q="1 01"))["q"] == "101"
     # Groups that records have are found as they are.
     data_of(await office.admin.put(f"/phones/{FRONT}", {"name": "Desk 1 01"}), 200)
     assert await found(office.admin, "1 01") == ([], [FRONT], "phones")

@@ -100,6 +100,7 @@ class Found(Struct, frozen=True):
     people: Annotated[tuple[Numbered, ...], schema("Accounts, the best match first")]
     phones: Annotated[tuple[Numbered, ...], schema("Phones, the best match first")]
     best: Annotated[Literal["people", "phones"] | None, schema("The kind that has the best match")]
+    q: Annotated[str, schema("The text that finds them in lists: a number in groups as a whole")]
 
 
 class NumberStore(Protocol):
@@ -157,7 +158,7 @@ class Numbers:
     async def _found(self, actor: Actor, wanted: FindQuery) -> Found:
         search = search_for(FindQuery(q=wanted.q)) if wanted.q else None
         if search is None or not search.words:
-            return Found((), (), None)
+            return Found((), (), None, wanted.q or "")
         sees, most = may_see_people(actor), wanted.most
         async with self.database.read() as tx:
             places = await places_of(actor, tx.phones) if sees else None
@@ -176,7 +177,7 @@ class Numbers:
             best = "phones" if phone < person else "people"
         elif people or at:
             best = "people" if people else "phones"
-        return Found(tuple(people), tuple(at), best)
+        return Found(tuple(people), tuple(at), best, wanted.q or "")
 
     async def _shown(
         self,

@@ -80,11 +80,11 @@ export function finder() {
     if (field.value.trim() === "") return close();
     const [q, found] = await find();
     if (q !== field.value.trim() || document.activeElement !== field) return;
-    draw(q, found);
+    draw(found);
   }
 
-  /** @param {string} q @param {Found} found */
-  function draw(q, { best, people, phones }) {
+  /** @param {Found} found */
+  function draw({ best, people, phones, q }) {
     rows = [];
     active = -1;
     fill(
@@ -136,7 +136,8 @@ export function finder() {
     } else if (step) {
       event.preventDefault();
       rows[active]?.setAttribute("aria-selected", "false");
-      active = active < 0 && step < 0 ? rows.length - 1 : (active + step + rows.length) % rows.length;
+      const begin = step < 0 ? rows.length - 1 : Math.max(0, rows.findIndex((row) => row.className === "best"));
+      active = active < 0 ? begin : (active + step + rows.length) % rows.length;
       rows[active].setAttribute("aria-selected", "true");
       rows[active].scrollIntoView({ block: "nearest" });
       field.setAttribute("aria-activedescendant", rows[active].id);
@@ -149,7 +150,7 @@ export function finder() {
     const isHere = here();
     if (!box.hidden && active >= 0) return rows[active].click();
     if (field.value.trim() === "") return;
-    const [q, { best, people, phones }] = await find();
+    const [, { best, people, phones, q }] = await find();
     close();
     if (!isHere()) return;
     if (best === null) go(withQuery("/phones", { q }));

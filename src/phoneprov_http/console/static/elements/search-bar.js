@@ -5,7 +5,7 @@ import { fill, h, icon, uniqueId, update } from "../dom.js";
 import { readdress, store } from "../navigation.js";
 import { texts } from "../texts.js";
 import { readAndWrite } from "./list-parts.js";
-import { menu } from "./parts.js";
+import { errorBox, menu } from "./parts.js";
 
 /** @typedef {HTMLInputElement | HTMLSelectElement} Field */
 
@@ -267,4 +267,45 @@ export function tableTools(caption, file, refresh) {
     /** @param {number} rows @param {boolean} isMore */
     say: (rows, isMore) => update(said, (isMore ? texts.newestRows : texts.rowCount)(rows)),
   };
+}
+
+/**
+ * A table of the newest rows, and the button that adds older ones. The newest request is shown,
+ * whichever is answered last.
+ *
+ * @template T
+ * @param {(rows: T[]) => Element} table
+ * @param {AbortSignal} signal
+ * @param {{page: (after?: string) => Promise<{rows: T[], next?: string}>, older?: string,
+ *   said?: (rows: number, isMore: boolean) => void, changed?: (rows: T[]) => void}} options
+ *   `next`: where the page after this one begins, none after the last
+ */
+export function growing(table, signal, { page, older = texts.older, said, changed }) {
+  /** @type {T[]} */
+  let rows = [];
+  /** @type {string | undefined} */
+  let next;
+  let turn = 0;
+  const place = h("div", { className: "rows", "aria-live": "polite" });
+  const more = h("button", { hidden: true, onclick: () => load(next) }, older);
+  /** @param {string} [after] without: anew */
+  async function load(after) {
+    const own = (turn += 1);
+    more.hidden = more.hidden || after === undefined;
+    try {
+      const found = await page(after);
+      if (own !== turn) return;
+      rows = after === undefined ? found.rows : [...rows, ...found.rows];
+      next = found.next;
+      more.hidden = next === undefined;
+      fill(place, table(rows));
+    } catch (error) {
+      if (signal.aborted || own !== turn) return;
+      fill(place, errorBox(error));
+      return changed?.([]);
+    }
+    said?.(rows.length, !more.hidden);
+    changed?.(rows);
+  }
+  return { place, more, load };
 }

@@ -2,13 +2,13 @@
 
 import { api, withQuery } from "../api.js";
 import { fill, h, momentOf, moments, when } from "../dom.js";
-import { errorBox, heading, help, sentences, simpleTable } from "../elements/parts.js";
-import { searchBar, tableTools } from "../elements/search-bar.js";
+import { heading, help, sentences, simpleTable } from "../elements/parts.js";
+import { growing, searchBar, tableTools } from "../elements/search-bar.js";
 import { texts } from "../texts.js";
 import { inWords, labelOf } from "../texts/frame.js";
 import { changeOf } from "./import.js";
 import { undoLink } from "./join.js";
-import { extensionNumber, phoneNames, profileName, username } from "./shared.js";
+import { extensionNumber, phoneNames, profileName, userNamed, username, usernames } from "./shared.js";
 
 /** @typedef {import("../../types").AuditEntry} AuditEntry */
 /** @typedef {{entry: AuditEntry, cells: import("../dom.js").Child[]}} Row */
@@ -44,25 +44,12 @@ const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
 /** @type {import("../router.js").View} */
 export async function auditView({ element, query, signal }) {
-  const place = h("div", { className: "rows", "aria-live": "polite" });
   element.classList.add("with-list");
-  const tools = tableTools(texts.audit, () => pathOf(search.values()), () => load(true));
-  const more = h("button", { hidden: true, onclick: () => load(false) }, texts.older);
-  /** @type {Row[]} */
-  let rows = [];
-  /** The last entry that was read: a search for words reads more than it shows. @type {string | undefined} */
-  let next;
+  const tools = tableTools(texts.audit, () => pathOf(search.values()), () => rows.load());
   const search = searchBar(
     "/audit",
     [
-      {
-        name: "actor",
-        label: texts.actor,
-        suggest: async (q) =>
-          (await api.get(withQuery("users", { q, limit: 20 }), signal)).data.map(
-            (/** @type {any} */ one) => one.username,
-          ),
-      },
+      { name: "actor", label: texts.actor, suggest: usernames },
       { name: "resource", label: texts.resource, choices: RESOURCES.map((one) => [one, kindOf(one)]) },
       { name: "action", label: texts.action },
       { name: "resource_id", label: texts.record },
@@ -70,54 +57,29 @@ export async function auditView({ element, query, signal }) {
       { name: "until", label: texts.until, kind: "datetime-local" },
     ],
     query,
-    () => void load(true),
+    () => void rows.load(),
   );
 
   /** @param {Record<string, string>} filters @param {{before?: string, limit?: number}} [page] */
   async function pathOf({ actor, since, until, ...filters }, page) {
-    const actor_uuid = actor && ((await actorNamed(actor, signal)) ?? "00000000-0000-4000-8000-000000000000");
+    const actor_uuid = actor && (await userNamed(actor, signal));
     return withQuery("audit", { ...filters, actor_uuid, since: momentOf(since), until: momentOf(until), ...page });
   }
 
-  /** The entries after this one that match the filters.
-   * @param {Record<string, string>} values @param {string | undefined} before @param {number} limit */
-  async function older(values, before, limit) {
-    const path = await pathOf(values, { before, limit });
-    const { data, metadata } = await api.get(path, signal);
-    const found = /** @type {AuditEntry[]} */ (data);
-    const next = metadata.searched_to ?? (found.length < limit ? undefined : found.at(-1)?.uuid);
-    const macs = found.map(({ resource, resource_id: id, changes }) => (PHONES.includes(resource) ? id : changes?.mac?.new));
-    const phones = await phoneNames(macs.filter(Boolean), signal);
-    return { rows: await Promise.all(found.map((one) => rowOf(one, phones))), next };
-  }
-
-  let turn = 0;
-  /** The newest request is shown, whichever is answered last. @param {boolean} anew */
-  async function load(anew) {
-    const own = (turn += 1);
-    if (anew) more.hidden = true;
-    try {
-      const found = await older(search.values(), anew ? undefined : next, PAGE);
-      if (own !== turn) return;
-      next = found.next;
-      rows = anew ? found.rows : [...rows, ...found.rows];
-      more.hidden = !next;
-      fill(place, table(rows));
-      tools.say(rows.length, !more.hidden);
-    } catch (error) {
-      if (!signal.aborted && own === turn) fill(place, errorBox(error));
-    }
-  }
-
-  fill(element, heading(texts.audit, help("how-to/audit")), search.element, tools.element, place, more);
-  await load(true);
-}
-
-/** @param {string} name @param {AbortSignal} signal @returns {Promise<string | null>} */
-async function actorNamed(name, signal) {
-  const { data } = await api.get(withQuery("users", { q: name, limit: 1000 }), signal);
-  const same = (/** @type {any} */ one) => one.username.toLowerCase() === name.toLowerCase();
-  return (data.find(same) ?? (data.length === 1 ? data[0] : null))?.uuid ?? null;
+  const rows = growing(table, signal, {
+    said: tools.say,
+    // A search for words reads more than it shows.
+    page: async (before = "") => {
+      const { data, metadata } = await api.get(await pathOf(search.values(), { before, limit: PAGE }), signal);
+      const found = /** @type {AuditEntry[]} */ (data);
+      const macs = found.map(({ resource, resource_id: id, changes }) => (PHONES.includes(resource) ? id : changes?.mac?.new));
+      const phones = await phoneNames(macs.filter(Boolean), signal);
+      const next = metadata.searched_to ?? (found.length < PAGE ? undefined : found.at(-1)?.uuid);
+      return { rows: await Promise.all(found.map((one) => rowOf(one, phones))), next };
+    },
+  });
+  fill(element, heading(texts.audit, help("how-to/audit")), search.element, tools.element, rows.place, rows.more);
+  await rows.load();
 }
 
 /** Where the record of an entry is shown. @param {AuditEntry} entry */

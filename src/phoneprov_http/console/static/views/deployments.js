@@ -4,7 +4,7 @@ import { NEWEST, api, withQuery } from "../api.js";
 import { fill, h, momentOf, update, when } from "../dom.js";
 import { stepTimeline } from "../elements/chart.js";
 import { ask, badge, errorBox, facts, heading, help, sentences, simpleTable } from "../elements/parts.js";
-import { searchBar, tableTools } from "../elements/search-bar.js";
+import { growing, searchBar, tableTools } from "../elements/search-bar.js";
 import { go } from "../navigation.js";
 import { texts } from "../texts.js";
 import { inWords } from "../texts/frame.js";
@@ -62,13 +62,9 @@ const PAGE = 100;
 
 /** @type {import("../router.js").View} */
 export async function deploymentsView({ element, query, signal }) {
-  /** @type {(Deployment & {by: string, name: string})[]} */
-  let rows = [];
-  const place = h("div", { className: "rows", "aria-live": "polite" });
   element.classList.add("with-list");
   const batch = h("span");
-  const tools = tableTools(texts.deployments, () => pathOf(search.values()), () => load(true));
-  const more = h("button", { hidden: true, onclick: () => load(false) }, texts.older);
+  const tools = tableTools(texts.deployments, () => pathOf(search.values()), () => rows.load());
   const search = searchBar(
     "/deployments",
     [
@@ -78,7 +74,7 @@ export async function deploymentsView({ element, query, signal }) {
       { name: "mac", label: texts.mac },
     ],
     query,
-    () => void load(true),
+    () => void rows.load(),
     { isSearched: false },
   );
 
@@ -86,38 +82,21 @@ export async function deploymentsView({ element, query, signal }) {
   const pathOf = ({ since, until, ...filters }, page) =>
     withQuery("deployments", { ...filters, since: momentOf(since), until: momentOf(until), ...page });
 
-  /** The deployments before this one that match the filters.
-   * @param {Record<string, string>} values @param {string} before @param {number} limit */
-  async function older(values, before, limit) {
-    /** @type {Deployment[]} */
-    const found = (await api.get(pathOf(values, { before, limit }), signal)).data;
-    const names = await phoneNames(found.map(({ mac }) => mac), signal);
-    return Promise.all(
-      found.map(async (one) => ({ ...one, by: await username(one.user_uuid), name: names.get(one.mac) ?? "" })),
-    );
-  }
-
-  let turn = 0;
-  /** The newest request is shown, whichever is answered last. @param {boolean} anew */
-  async function load(anew) {
-    const own = (turn += 1);
-    if (anew) more.hidden = true;
-    const before = (anew ? undefined : rows.at(-1)?.uuid) ?? NEWEST;
-    try {
-      const found = await older(search.values(), before, PAGE);
-      if (own !== turn) return;
-      rows = anew ? found : [...rows, ...found];
-      more.hidden = found.length < PAGE;
-      fill(place, table(rows));
-      tools.say(rows.length, !more.hidden);
-      fill(batch, rows.length > 0 && batchButton(rows.map(({ mac }) => mac), ""));
-    } catch (error) {
-      if (!signal.aborted && own === turn) fill(place, errorBox(error));
-    }
-  }
-
-  fill(element, heading(texts.deployments, batch, help("how-to/put-back")), search.element, tools.element, place, more);
-  await load(true);
+  const rows = growing(table, signal, {
+    said: tools.say,
+    changed: (all) => fill(batch, all.length > 0 && batchButton(all.map(({ mac }) => mac), "")),
+    page: async (before = NEWEST) => {
+      /** @type {Deployment[]} */
+      const found = (await api.get(pathOf(search.values(), { before, limit: PAGE }), signal)).data;
+      const names = await phoneNames(found.map(({ mac }) => mac), signal);
+      return {
+        rows: await Promise.all(found.map(async (one) => ({ ...one, by: await username(one.user_uuid), name: names.get(one.mac) ?? "" }))),
+        next: found.length < PAGE ? undefined : found.at(-1)?.uuid,
+      };
+    },
+  });
+  fill(element, heading(texts.deployments, batch, help("how-to/put-back")), search.element, tools.element, rows.place, rows.more);
+  await rows.load();
 }
 
 /** @param {(Deployment & {by: string, name: string})[]} rows */
@@ -145,11 +124,7 @@ const PAST_PAGE = 200;
 
 /** @type {import("../router.js").View} */
 export async function earlierView({ element, query, signal }) {
-  /** @type {PastPhone[]} */
-  let rows = [];
-  const place = h("div", { className: "rows", "aria-live": "polite" });
   const plan = h("div", { "aria-live": "polite" });
-  const more = h("button", { hidden: true, onclick: () => load(false) }, texts.morePhones);
   const back = h("button", { className: "primary", hidden: true, onclick: () => showPlan() }, texts.planWayBack);
   const locations = (await api.get(withQuery("phones/counts", { by: "location" }), signal)).data;
   const search = searchBar(
@@ -163,7 +138,7 @@ export async function earlierView({ element, query, signal }) {
       },
     ],
     query,
-    () => void load(true),
+    () => void rows.load(),
     { isSearched: false },
   );
 
@@ -173,27 +148,18 @@ export async function earlierView({ element, query, signal }) {
     return { at: momentOf(at), location };
   };
 
-  let turn = 0;
-  /** The newest request is shown, whichever is answered last. @param {boolean} anew */
-  async function load(anew) {
-    const own = (turn += 1);
-    more.hidden = true;
-    if (anew) fill(plan);
-    const after = anew ? "" : (rows.at(-1)?.mac ?? "");
-    try {
+  const rows = growing(pastTable, signal, {
+    older: texts.morePhones,
+    changed: (all) => {
+      back.hidden = all.length === 0 || wanted().at === "";
+    },
+    page: async (after) => {
+      if (after === undefined) fill(plan);
       /** @type {PastPhone[]} */
       const found = (await api.get(withQuery("history/phones", { ...wanted(), after, limit: PAST_PAGE }), signal)).data;
-      if (own !== turn) return;
-      rows = anew ? found : [...rows, ...found];
-      more.hidden = found.length < PAST_PAGE;
-      back.hidden = rows.length === 0 || wanted().at === "";
-      fill(place, pastTable(rows));
-    } catch (error) {
-      if (signal.aborted || own !== turn) return;
-      back.hidden = true;
-      fill(place, errorBox(error));
-    }
-  }
+      return { rows: found, next: found.length < PAST_PAGE ? undefined : found.at(-1)?.mac };
+    },
+  });
 
   async function showPlan() {
     const { at, location } = wanted();
@@ -224,8 +190,8 @@ export async function earlierView({ element, query, signal }) {
   }
 
   element.classList.add("with-list");
-  fill(element, heading(texts.earlier, back, help("how-to/bring-a-floor-back")), search.element, plan, place, more);
-  await load(true);
+  fill(element, heading(texts.earlier, back, help("how-to/bring-a-floor-back")), search.element, plan, rows.place, rows.more);
+  await rows.load();
 }
 
 /** @param {PastPhone[]} rows */

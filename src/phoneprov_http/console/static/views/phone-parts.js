@@ -3,6 +3,7 @@
 import { ApiError, NEWEST, api, pause, session, withQuery } from "../api.js";
 import { ago, duration, fill, h, when } from "../dom.js";
 import { ask, badge, facts, heading, messageOf, notice, sentences, simpleTable } from "../elements/parts.js";
+import { growing } from "../elements/search-bar.js";
 import { go } from "../navigation.js";
 import { needsLevel0 } from "../router.js";
 import { texts } from "../texts.js";
@@ -18,19 +19,15 @@ const PAGE = 20;
 
 /** @param {HTMLElement} panel @param {string} path @param {AbortSignal} signal */
 export async function historyPart(panel, path, signal) {
-  /** @type {import("../../types").Deployment[]} */
-  const rows = [];
-  const place = h("div");
-  const more = h("button", { hidden: true, onclick: () => load() }, texts.older);
-  async function load() {
-    const before = rows.at(-1)?.uuid ?? NEWEST;
-    const { data } = await api.get(withQuery(`${path}/deployments`, { before, limit: PAGE }), signal);
-    rows.push(...data);
-    more.hidden = data.length < PAGE;
-    fill(place, historyTable(rows));
-  }
-  await load();
-  fill(panel, place, more);
+  const rows = growing(historyTable, signal, {
+    page: async (before = NEWEST) => {
+      /** @type {Deployment[]} */
+      const found = (await api.get(withQuery(`${path}/deployments`, { before, limit: PAGE }), signal)).data;
+      return { rows: found, next: found.length < PAGE ? undefined : found.at(-1)?.uuid };
+    },
+  });
+  fill(panel, rows.place, rows.more);
+  await rows.load();
 }
 
 /** @param {import("../../types").Deployment[]} rows */

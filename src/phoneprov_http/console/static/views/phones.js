@@ -9,7 +9,7 @@ import { searchBar, yesOrNo } from "../elements/search-bar.js";
 import { SOFTWARE_TYPES, phoneFields } from "../fields.js";
 import { go } from "../navigation.js";
 import { texts } from "../texts.js";
-import { NUMBER, NUMBER_FILTER, addressOf, batchButton, editButton, phoneTitle, withNumbers } from "./shared.js";
+import { NUMBER, NUMBER_FILTER, addressOf, batchButton, editButton, phoneTitle, userNamed, usernames, withNumbers } from "./shared.js";
 
 /** @typedef {import("../elements/search-bar.js").Filter} Filter */
 /** @typedef {import("../../types").PhoneSummary} PhoneSummary */
@@ -46,32 +46,13 @@ const LAST_DRILL = {
 const STATE = { name: "state", label: texts.fleetState, choices: Object.entries(texts.states) };
 
 const ME = "me";
-/** No account has it: no phone is found. */
-const NOT_A_USER = "00000000-0000-4000-8000-000000000000";
 
 /** Who is logged in at the phone: any user for level 0, otherwise the caller.
  * @returns {Filter} */
 function loggedIn() {
   const filter = { name: "user", label: texts.loggedIn };
   if (!session.isAdmin) return { ...filter, choices: [[ME, texts.me]] };
-  return {
-    ...filter,
-    suggest: async (q) => {
-      const { data } = await api.get(withQuery("users", { q, limit: 20 }));
-      return data.map((/** @type {any} */ one) => one.username);
-    },
-  };
-}
-
-/** The account with a username, or the only one that a search for it finds.
- * @param {string} username @param {AbortSignal} [signal] @returns {Promise<string | null>} */
-async function userNamed(username, signal) {
-  if (!session.isAdmin) return session.me?.uuid ?? null;
-  const { data } = await api.get(withQuery("users", { q: username, limit: 1000 }), signal);
-  const same = data.find(
-    (/** @type {any} */ one) => one.username.toLowerCase() === username.toLowerCase(),
-  );
-  return same?.uuid ?? (data.length === 1 ? data[0].uuid : null);
+  return { ...filter, suggest: usernames };
 }
 
 /** The state of a phone; one whose last change did not arrive is not fine.
@@ -158,7 +139,7 @@ export async function phonesView({ element, query }) {
   /** @param {Record<string, any>} page @param {AbortSignal} [signal] */
   async function pathOf(page, signal) {
     const { user, ...values } = search.values();
-    const user_uuid = user && ((await userNamed(user, signal)) ?? NOT_A_USER);
+    const user_uuid = user && (session.isAdmin ? await userNamed(user, signal) : session.me?.uuid);
     return withQuery(session.isAdmin ? "phones/summaries" : "phones", { ...values, user_uuid, ...page });
   }
   element.classList.add("with-list");

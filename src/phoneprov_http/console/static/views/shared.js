@@ -44,6 +44,21 @@ export async function username(uuid) {
   return (await record(`users/${uuid}`))?.username ?? texts.deletedAccount;
 }
 
+/** No account has it: nothing is found. */
+const NOT_A_USER = "00000000-0000-4000-8000-000000000000";
+
+/** The account with a username, or the only one that a search for it finds.
+ * @param {string} name @param {AbortSignal} [signal] @returns {Promise<string>} */
+export async function userNamed(name, signal) {
+  const { data } = await api.get(withQuery("users", { q: name, limit: 1000 }), signal);
+  const same = data.find((/** @type {any} */ one) => one.username.toLowerCase() === name.toLowerCase());
+  return (same ?? (data.length === 1 ? data[0] : null))?.uuid ?? NOT_A_USER;
+}
+
+/** The usernames that a text finds. @param {string} q @returns {Promise<string[]>} */
+export const usernames = async (q) =>
+  (await api.get(withQuery("users", { q, limit: 20 }))).data.map((/** @type {any} */ one) => one.username);
+
 /** @param {{first_name: string, last_name: string}} user */
 export const fullName = ({ first_name, last_name }) => `${first_name} ${last_name}`;
 
