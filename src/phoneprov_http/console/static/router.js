@@ -98,7 +98,7 @@ export function routeOf(hash) {
 /** The list above a page; null for a page of the navigation. @param {string} path */
 function listAbove(path) {
   const [, first, ...rest] = path.split("/");
-  const name = rest.length > 0 ? first : routeOf(path)?.name;
+  const name = rest.length > 0 && routeOf(`/${first}`) ? first : routeOf(path)?.name;
   const isList = path !== `/${name}` && routeOf(`/${name}`) !== undefined;
   return isList ? /** @type {import("./navigation.js").ListName} */ (name) : null;
 }

@@ -10,7 +10,7 @@ import { texts } from "../texts.js";
 import { inWords, labelOf } from "../texts/frame.js";
 import { named } from "./audit.js";
 import { changeOf } from "./import.js";
-import { chosen } from "./shared.js";
+import { chosen, turn } from "./shared.js";
 
 /** @typedef {import("../../types").Edited} Edited */
 
@@ -64,7 +64,7 @@ export async function editView({ element, parameters: [kind], signal }) {
 
   function outdated() {
     order = null;
-    write.disabled = true;
+    turn(preview, write, false);
     fill(result);
   }
 
@@ -93,12 +93,13 @@ export async function editView({ element, parameters: [kind], signal }) {
       });
       const number = data.changed || data.restarts;
       fill(write, data.changed > 0 || number === 0 ? texts.editWrite(data.changed) : texts.editRestart(number));
-      write.disabled = number === 0;
+      turn(preview, write, number > 0);
       fill(result, ...(await shown(data, name, true)));
       return null;
     },
     { button: texts.editPreview },
   );
+  const preview = /** @type {HTMLButtonElement} */ (form.querySelector("[type=submit]"));
   form.addEventListener("input", outdated);
   form.querySelector(".actions")?.append(write);
   if (isPhones) form.querySelector("[name=no_default]")?.closest(".field")?.before(profile.element);

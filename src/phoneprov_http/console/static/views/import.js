@@ -7,7 +7,7 @@ import { guard } from "../navigation.js";
 import { recordsOf } from "../tables.js";
 import { texts } from "../texts.js";
 import { inWords, labelOf } from "../texts/frame.js";
-import { nextSteps } from "./shared.js";
+import { nextSteps, turn } from "./shared.js";
 
 /** @typedef {import("../../types").ImportedRow} ImportedRow */
 
@@ -141,7 +141,7 @@ export function importView({ element, query }) {
   let isSaved = true;
 
   function outdated() {
-    write.disabled = true;
+    turn(dryRun, write, false);
     isSaved = input.isEmpty();
     fill(result);
   }
@@ -154,7 +154,7 @@ export function importView({ element, query }) {
       const { data } = await api.post(`imports/${kind.value}`, { ...input.table(), dry_run: isDry });
       isSaved = data.written;
       fill(result, ...shown(data, isDry, input.text(), kind.value));
-      write.disabled = !isDry || data.failed > 0 || data.created + data.updated === 0;
+      turn(dryRun, write, isDry && data.failed === 0 && data.created + data.updated > 0);
     } catch (error) {
       fill(result, errorBox(error));
     } finally {

@@ -220,6 +220,13 @@ export const isSigned = (name) => /\.cnf\.xml(\.enc)?\.sgn$/i.test(name);
 export const signedHint = (names) =>
   names.some(isSigned) ? h("p", { className: "hint", role: "note" }, texts.signedHint) : "";
 
+/** Of two steps the second is the one to take once the first is done.
+ * @param {HTMLButtonElement} first @param {HTMLButtonElement} second @param {boolean} isReady */
+export function turn(first, second, isReady) {
+  second.disabled = !isReady;
+  [first.className, second.className] = isReady ? ["", "primary"] : ["primary", ""];
+}
+
 // Rows chosen in any list: phones for a new batch, records for an edit.
 
 /** @type {{macs: string[], keys: string[]}} */
