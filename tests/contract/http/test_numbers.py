@@ -197,7 +197,7 @@ async def test_number_filter_of_phones_needs_level_0_or_a_right(office: Office) 
     assert data_of(await office.helper.get("/phones", number="101")) == []
 
 
-async def test_number_in_groups_finds_whom_the_whole_number_finds(office: Office) -> None:
+async def test_number_in_groups_finds_what_the_whole_number_finds(office: Office) -> None:
     lab = await found(office.admin, LAB)
     for q in ("00 1b d4 00 00 46", "001b d400 0046", "1BD4 0000 46"):
         assert await found(office.admin, q) == lab, q
@@ -208,7 +208,7 @@ async def test_number_in_groups_finds_whom_the_whole_number_finds(office: Office
     # Groups that records have are found as they are.
     data_of(await office.admin.put(f"/phones/{FRONT}", {"name": "Desk 1 01"}), 200)
     assert await found(office.admin, "1 01") == ([], [FRONT], "phones")
-    assert await found(office.admin, "10 nobody") == ([], [], None)
+    assert await found(office.admin, "10 elsewhere") == ([], [], None)
 
 
 async def test_hostile_texts_are_refused_or_answered_soon(office: Office) -> None:
