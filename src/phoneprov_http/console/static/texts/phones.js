@@ -114,7 +114,6 @@ export const phones = {
   flags: "Vendor flags",
   noFlags: "No phone has a flag. A phone with the flag No is not offered the menu of this service.",
   newFlag: "New flag",
-  vendorPhone: "Vendor phone",
 
   // Desks
   desk: "Desk",
