@@ -15,7 +15,7 @@ from bench.load.lines import creations, lists, logins, reads
 from bench.process import Server, pinned
 from bench.serving import ASKING, FLOOR, OURS, PEER, SERVING, serving
 from bench.world import PASSWORD, World
-from phoneprov_adapters.security.passwords import PARAMETERS
+from phoneprov_adapters.security.credentials import PARAMETERS
 
 WARM_SECONDS = 1.0
 

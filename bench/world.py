@@ -15,9 +15,9 @@ import argon2
 import asyncpg
 
 from bench.process import descendants
+from phoneprov_adapters.security.credentials import PARAMETERS
 from phoneprov_adapters.security.crypto import JwtTokens
 from phoneprov_adapters.security.keys import SecretKeys
-from phoneprov_adapters.security.passwords import PARAMETERS
 from phoneprov_adapters.sql import tables
 from phoneprov_adapters.sql.engines.address import PostgresAddress
 from phoneprov_adapters.sql.maintenance import migrate

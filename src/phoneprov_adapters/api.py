@@ -54,9 +54,9 @@ from phoneprov_adapters.phone.watch import (
 )
 from phoneprov_adapters.runtime.networks import PhoneNetworks as PhoneNetworks
 from phoneprov_adapters.runtime.tasks import random_id as random_id, system_clock as system_clock
+from phoneprov_adapters.security.credentials import Argon2Hasher as Argon2Hasher
 from phoneprov_adapters.security.crypto import JwtTokens as JwtTokens, SecretBox as SecretBox
 from phoneprov_adapters.security.keys import SecretKeys as SecretKeys
-from phoneprov_adapters.security.passwords import Argon2Hasher as Argon2Hasher
 from phoneprov_adapters.simulator.phone import SimulatedPhone as SimulatedPhone
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase as PostgresDatabase
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase as SqliteDatabase

@@ -35,9 +35,9 @@ from phoneprov_http.routes.features.transfer import transfer_routes
 from phoneprov_http.routes.handlers import ApiRequest, guard
 from phoneprov_http.routes.inventory.extensions import extension_routes, user_extension_routes
 from phoneprov_http.routes.inventory.locations import location_routes
+from phoneprov_http.routes.inventory.phone_parts import kem_routes, vendor_phone_routes
 from phoneprov_http.routes.inventory.phone_profiles import profile_routes
 from phoneprov_http.routes.inventory.phones import phone_routes
-from phoneprov_http.routes.inventory.vendor import kem_routes, vendor_phone_routes
 from phoneprov_http.routes.inventory.vendor_services import vendor_service_routes
 from phoneprov_http.routes.people.audit import audit_routes
 from phoneprov_http.routes.people.auth import auth_routes

@@ -27,8 +27,8 @@ from phoneprov_adapters.ftp.session import FtpSession
 from phoneprov_adapters.memory.devices import MemoryPhone
 from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_adapters.runtime.tasks import system_clock
+from phoneprov_adapters.security.credentials import Argon2Hasher
 from phoneprov_adapters.security.keys import SecretKeys
-from phoneprov_adapters.security.passwords import Argon2Hasher
 from phoneprov_core.features.batches.commands import BatchTarget, CreateBatch
 from phoneprov_core.features.desks.change import Changed
 from phoneprov_core.features.fleet.model import AdoptPhone, ReplacePhone

@@ -8,8 +8,8 @@ from sqlalchemy.ext.asyncio import create_async_engine
 
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.runtime.tasks import random_id, system_clock
+from phoneprov_adapters.security.credentials import Argon2Hasher
 from phoneprov_adapters.security.keys import SecretKeys
-from phoneprov_adapters.security.passwords import Argon2Hasher
 from phoneprov_adapters.sql.tables.people import assignments
 from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.people.access import Assignment, Permission

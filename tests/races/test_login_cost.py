@@ -7,7 +7,7 @@ import time
 from math import erfc, sqrt
 from statistics import median
 
-from phoneprov_adapters.security.passwords import PARAMETERS
+from phoneprov_adapters.security.credentials import PARAMETERS
 from races.direct import PASSWORD, Direct
 from races.harness import WORKERS, Service
 from races.wire import Line, kept_open, replies

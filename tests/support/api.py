@@ -10,8 +10,8 @@ from dependency_injector import providers
 
 from phoneprov_adapters.composition.container import Container
 from phoneprov_adapters.composition.settings import read_settings
+from phoneprov_adapters.security.credentials import Argon2Hasher
 from phoneprov_adapters.security.keys import SecretKeys
-from phoneprov_adapters.security.passwords import Argon2Hasher
 from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_core.people.access import Assignment
 from support.keys import NEW_KEY, argon2_parameters

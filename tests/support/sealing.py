@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 
 from phoneprov_adapters.composition.adapters import OwnDatabase, database_at
+from phoneprov_adapters.security.credentials import Argon2Hasher
 from phoneprov_adapters.security.crypto import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
-from phoneprov_adapters.security.passwords import Argon2Hasher
 from phoneprov_adapters.sql.engines.transaction import SqlTransaction
 from phoneprov_adapters.sql.maintenance.key_rotation import KeyRotation
 from phoneprov_core.features.serving.model import ServedFile

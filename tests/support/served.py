@@ -14,8 +14,8 @@ from phoneprov_adapters.composition.container import Container, container_with
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.memory.devices import MemoryManager, MemoryPhone, MemoryUploader
 from phoneprov_adapters.runtime.networks import PhoneNetworks
+from phoneprov_adapters.security.credentials import Argon2Hasher
 from phoneprov_adapters.security.keys import SecretKeys
-from phoneprov_adapters.security.passwords import Argon2Hasher
 from phoneprov_core.kernel.values import PRIVATE_RANGES
 from phoneprov_http.main.server.asgi import app_over
 from phoneprov_http.main.server.bounds import Connections

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from phoneprov_adapters.security.passwords import WorkThreads
+from phoneprov_adapters.security.credentials import WorkThreads
 
 T = TypeVar("T")
 

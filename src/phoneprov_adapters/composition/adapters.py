@@ -27,10 +27,9 @@ from phoneprov_adapters.runtime.tasks import (
     random_id,
     system_clock,
 )
+from phoneprov_adapters.security.credentials import Argon2Hasher, is_common, looks
 from phoneprov_adapters.security.crypto import HmacPages, JwtTokens, KeyedTokens, SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
-from phoneprov_adapters.security.lookalikes import looks
-from phoneprov_adapters.security.passwords import Argon2Hasher, is_common
 from phoneprov_adapters.serving.uploader import ServedUploader
 from phoneprov_adapters.sql.engines.address import check_address, embedded_file
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from phoneprov_adapters.security.passwords import Argon2Hasher
+from phoneprov_adapters.security.credentials import Argon2Hasher
 from support.api import Api, Caller, data_of, error_of
 from support.excel import excel, with_parts
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from phoneprov_adapters.memory.system import PlainHasher
-from phoneprov_adapters.security.passwords import Argon2Hasher
+from phoneprov_adapters.security.credentials import Argon2Hasher
 from support.keys import BOTH_KEYS, OLD_KEYS, argon2_parameters
 
 COMPOSED = "caf\u00e9 au lait"

@@ -8,7 +8,7 @@ import pytest
 
 from phoneprov_adapters.sql.engines.connection import Row
 from phoneprov_adapters.sql.engines.statements import Statement
-from phoneprov_adapters.sql.stores.inventory.phones import SqlEnrichedPhones
+from phoneprov_adapters.sql.stores.inventory.phone_parts import SqlEnrichedPhones
 from support.phone_records import a_flag, a_kem, a_phone
 from support.records import a_mac
 from support.stores import DATABASES

@@ -16,7 +16,7 @@ import pytest
 from argon2 import Type
 from argon2.exceptions import HashingError, VerificationError
 
-from phoneprov_adapters.security.passwords import PARAMETERS, Argon2Hasher
+from phoneprov_adapters.security.credentials import PARAMETERS, Argon2Hasher
 from phoneprov_core.kernel.errors import Unavailable
 from support.keys import BOTH_KEYS, NEW_KEYS, OLD_KEYS, argon2_parameters
 
@@ -254,7 +254,7 @@ async def test_text_slow_to_normalise_does_not_block_the_event_loop() -> None:
 MEMORY = """
 import asyncio, re
 from pathlib import Path
-from phoneprov_adapters.security.passwords import Argon2Hasher
+from phoneprov_adapters.security.credentials import Argon2Hasher
 from phoneprov_adapters.security.keys import SecretKeys
 
 def peak():

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from phoneprov_adapters.security import passwords as common
-from phoneprov_adapters.security.passwords import common_passwords, is_common
+from phoneprov_adapters.security import credentials as common
+from phoneprov_adapters.security.credentials import common_passwords, is_common
 from phoneprov_core.people.users.model import AccountPolicy
 
 
@@ -46,7 +46,7 @@ def test_missing_list_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_password_list_is_read_at_first_use_without_the_estimator() -> None:
     script = (
-        "import sys; from phoneprov_adapters.security import passwords as p; "
+        "import sys; from phoneprov_adapters.security import credentials as p; "
         "assert p.common_passwords.cache_info().currsize == 0; assert p.is_common('password'); "
         "sys.exit('zxcvbn' in sys.modules)"
     )

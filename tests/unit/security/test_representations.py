@@ -1,7 +1,7 @@
 """Representations hold no key, no token and no secret."""
 
+from phoneprov_adapters.security.credentials import Argon2Hasher
 from phoneprov_adapters.security.crypto import JwtTokens, SecretBox
-from phoneprov_adapters.security.passwords import Argon2Hasher
 from phoneprov_core.people.auth.model import Claims, TokenKind
 from support.keys import NEW_KEY, NEW_KEYS, argon2_parameters
 

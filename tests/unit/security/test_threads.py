@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from phoneprov_adapters.security.passwords import WorkThreads
+from phoneprov_adapters.security.credentials import WorkThreads
 from phoneprov_core.kernel.errors import Unavailable
 
 

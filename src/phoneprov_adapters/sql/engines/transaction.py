@@ -20,14 +20,16 @@ from phoneprov_adapters.sql.stores.features.serving import ServingStores
 from phoneprov_adapters.sql.stores.features.sync import SyncStores
 from phoneprov_adapters.sql.stores.features.templates import TemplateStores
 from phoneprov_adapters.sql.stores.inventory.extensions import SqlExtensions, SqlLinks
-from phoneprov_adapters.sql.stores.inventory.locations import SqlLocations
-from phoneprov_adapters.sql.stores.inventory.phones import (
+from phoneprov_adapters.sql.stores.inventory.phone_parts import (
     SqlEnrichedPhones,
     SqlKems,
+    SqlVendorPhones,
+)
+from phoneprov_adapters.sql.stores.inventory.phones import (
+    SqlLocations,
     SqlNotes,
     SqlPhones,
     SqlReplacements,
-    SqlVendorPhones,
 )
 from phoneprov_adapters.sql.stores.inventory.profiles import (
     SqlProfiles,

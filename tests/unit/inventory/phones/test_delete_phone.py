@@ -5,7 +5,7 @@ import pytest
 
 from phoneprov_adapters.memory.database import MemoryDatabase
 from phoneprov_adapters.memory.system import FixedClock
-from phoneprov_adapters.sql.stores.inventory.phones import SqlKems
+from phoneprov_adapters.sql.stores.inventory.phone_parts import SqlKems
 from phoneprov_core.features.desks.records import DeskRecord
 from phoneprov_core.features.serving.model import ServedFile
 from phoneprov_core.inventory.phones.model import CreatePhone

@@ -2,7 +2,7 @@
 
 import pytest
 
-from phoneprov_adapters.security.lookalikes import looks
+from phoneprov_adapters.security.credentials import looks
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Conflict, Invalid
 from phoneprov_core.people.auth.accounts import Register

@@ -1,8 +1,7 @@
-"""Phones, their expansion modules and their vendor flags in SQL."""
+"""Phones, notes on them, which phone replaced which, and locations in SQL."""
 
 from collections.abc import Sequence
 from functools import cache
-from itertools import groupby
 from typing import Any
 
 import msgspec
@@ -17,7 +16,6 @@ from sqlalchemy import (
     exists,
     func,
     literal,
-    null,
     or_,
     select,
     true,
@@ -25,26 +23,23 @@ from sqlalchemy import (
     update,
 )
 
-from phoneprov_adapters.sql.engines.connection import Connection, Row
-from phoneprov_adapters.sql.engines.statements import Query, json_items, upsert
+from phoneprov_adapters.sql.engines.statements import json_items, upsert
 from phoneprov_adapters.sql.stores.features.numbers import (
     named,
     named_users,
     number_of_phone,
     phones_with_number,
 )
-from phoneprov_adapters.sql.stores.store import SqlQueries, SqlRows, SqlSearchedStore, SqlStore
+from phoneprov_adapters.sql.stores.store import SqlQueries, SqlSearchedStore, SqlStore
 from phoneprov_adapters.sql.tables.columns import NOTED, WITHOUT_NOTE, json_text
 from phoneprov_adapters.sql.tables.inventory import (
-    KEMS,
-    VENDOR_PHONES,
+    LOCATIONS,
     drills,
     extensions,
-    kems,
+    locations,
     phone_states,
     phones,
     replacements,
-    vendor_phones,
 )
 from phoneprov_adapters.sql.tables.people import users
 from phoneprov_adapters.sql.tables.records import Records
@@ -58,16 +53,11 @@ from phoneprov_core.features.fleet.model import Replacement, ReplacementStore
 from phoneprov_core.features.fleet.states import FleetState
 from phoneprov_core.features.lines.drills import KNOWN
 from phoneprov_core.features.templates.model import EMPTY
+from phoneprov_core.inventory.locations import Location, LocationStore
 from phoneprov_core.inventory.notes import NOTE_FIELDS, Kind, Note, NoteStore
-from phoneprov_core.inventory.phone_parts import (
-    Kem,
-    KemStore,
-    VendorPhone,
-    VendorPhoneRecord,
-    VendorPhoneStore,
-)
 from phoneprov_core.inventory.phones.model import PHONE_FIELDS, Phone, PhoneUse
-from phoneprov_core.inventory.phones.use_cases import EnrichedPhone, PhoneStore, enriched
+from phoneprov_core.inventory.phones.use_cases import PhoneStore
+from phoneprov_core.people.access import location_key
 
 _MACS = json_items(bindparam("macs", type_=Text())).table_valued("value")
 _UNKNOWN = select(_MACS.c.value).where(~exists().where(phones.c.mac == _MACS.c.value))
@@ -279,25 +269,6 @@ class SqlNotes(SqlQueries, NoteStore):
         await self._connection.execute(_PUT_NOTE[kind], the_key=key, **values)
 
 
-_DISCONNECT = (
-    update(kems)
-    .where(kems.c.connected_phone == bindparam("phone_mac"))
-    .values(connected_phone=null())
-    .returning(*KEMS.fields.columns)
-)
-
-
-class SqlKems(SqlStore[Kem], KemStore):
-    """KEMs, by uuid; their owner is the connected phone."""
-
-    records = KEMS
-
-    async def disconnect(self, phone_mac: str) -> None:
-        for row in await self._connection.fetch_all(_DISCONNECT, phone_mac=phone_mac):
-            kem = self._entity_of(row)
-            self._changed(msgspec.structs.replace(kem, connected_phone=phone_mac), kem)
-
-
 _PUT_REPLACEMENT = upsert(replacements, ["mac"], "earlier", "created_at")
 _SUCCESSOR = (
     select(replacements.c.mac)
@@ -326,58 +297,18 @@ class SqlReplacements(SqlQueries, ReplacementStore):
         return await self._all(str, _EARLIER, mac=mac)
 
 
-_SAVE_FLAG = upsert(vendor_phones, ["mac"], "vendor")
+_KEYS = json_items(bindparam("keys", type_=Text())).table_valued("value")
+_NAMED = select(*LOCATIONS.fields.columns).where(locations.c.name_key.in_(select(_KEYS.c.value)))
 
 
-class SqlVendorPhones(SqlStore[VendorPhoneRecord], VendorPhoneStore):
-    """Flags, by MAC."""
+class SqlLocations(SqlStore[Location], LocationStore):
+    """Locations, with the comparable forms of their names."""
 
-    records = VENDOR_PHONES
+    records = LOCATIONS
 
-    async def save(self, record: VendorPhoneRecord) -> None:
-        before = await self._before(record)
-        await self._connection.fetch_all(_SAVE_FLAG, **self._row_of(record))
-        self._changed(before, record)
+    def _row_of(self, entity: Location) -> dict[str, Any]:
+        return {**super()._row_of(entity), "name_key": location_key(entity.name)}
 
-
-_PHONE, _KEM = SqlPhones.records.fields, KEMS.fields
-
-
-class _EnrichedQuery(Query):
-    """The phones of one piece, one row per KEM and one row for a phone without: the phone, its
-    flag, a KEM."""
-
-    def _page(self, *, owned: bool, after: bool, newest_first: bool = False) -> Select[Any]:
-        some = super()._page(owned=owned, after=after, newest_first=newest_first).subquery("page")
-        return (
-            select(
-                *[some.c[name] for name in _PHONE.names],
-                vendor_phones.c.vendor,
-                *_KEM.columns,
-            )
-            .select_from(some)
-            .outerjoin(vendor_phones, vendor_phones.c.mac == some.c.mac)
-            .outerjoin(kems, kems.c.connected_phone == some.c.mac)
-            .order_by(some.c.created_at, some.c.mac, kems.c.created_at, kems.c.uuid)
-        )
-
-
-_ENRICHED = _EnrichedQuery(select(*_PHONE.columns), (phones.c.created_at, phones.c.mac))
-
-
-class SqlEnrichedPhones(SqlRows[EnrichedPhone]):
-    """Phones with their flags and KEMs, one query per piece."""
-
-    def __init__(self, connection: Connection) -> None:
-        super().__init__(connection, _ENRICHED)
-
-    def _entities(self, rows: Sequence[Row]) -> list[EnrichedPhone]:
-        return [_enriched(list(of_phone)) for _, of_phone in groupby(rows, lambda row: row[0])]
-
-
-def _enriched(rows: list[Row]) -> EnrichedPhone:
-    size = len(_PHONE.columns)
-    phone, flag = Phone(*rows[0][:size]), rows[0][size]
-    vendor = None if flag is None else VendorPhone(phone.mac, flag)
-    parts = [row[size + 1 :] for row in rows]
-    return enriched(phone, vendor, tuple(Kem(*part) for part in parts if part[0] is not None))
+    async def named(self, keys: Sequence[str]) -> list[Location]:
+        rows = await self._connection.fetch_all(_NAMED, keys=json_text(keys))
+        return [self._entity_of(row) for row in rows]

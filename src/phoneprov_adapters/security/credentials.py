@@ -1,4 +1,6 @@
-"""Passwords and PINs: slow hashes, argon2id (RFC 9106) in threads, and commonly used passwords."""
+"""Usernames and passwords: slow hashes of passwords and PINs, argon2id (RFC 9106) in threads;
+commonly used passwords; names that look the same, by skeletons (Unicode Technical Standard 39).
+"""
 
 import base64
 import hmac
@@ -14,12 +16,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
 from importlib.machinery import PathFinder
+from importlib.resources import files
 from importlib.util import find_spec, module_from_spec
 from queue import PriorityQueue
 from threading import BoundedSemaphore
 from typing import Any, TypeVar
 
 import argon2
+import msgspec
 from argon2 import Parameters, Type
 from argon2.exceptions import HashingError, InvalidHashError, VerificationError, VerifyMismatchError
 
@@ -252,3 +256,51 @@ def common_passwords() -> frozenset[str]:
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     return frozenset(module.FREQUENCY_LISTS["passwords"])
+
+
+# The data wraps characters of right-to-left scripts in this mark.
+_LEFT_TO_RIGHT_MARK = "\u200e"
+
+
+def looks(name: str) -> frozenset[str]:
+    """The keys of a name: two names look the same if they share one.
+
+    A skeleton maps each character to its prototype. Case is folded before it in one key and
+    after it in the other: ``PaypaI`` with a capital i looks like ``paypal``, and ``ADMIN`` in
+    Cyrillic letters like ``admin``.
+    """
+    name = unicodedata.normalize("NFKC", name)
+    return frozenset({_skeleton(name.casefold()), _skeleton(_skeleton(name).casefold())})
+
+
+def _skeleton(text: str) -> str:
+    prototypes = confusable_characters()
+    plain = unicodedata.normalize("NFD", text)
+    mapped = "".join(prototypes.get(character, character) for character in plain)
+    return unicodedata.normalize("NFD", mapped)
+
+
+@cache
+def confusable_characters() -> dict[str, str]:
+    """The prototype of each confusable character; read once, and cached (1 MB).
+
+    The package lists each pair in both directions. A character with one partner is mapped to
+    it; of two that have only each other, one is the prototype of both.
+
+    """
+    data = files("confusable_homoglyphs").joinpath("confusables.json").read_bytes()
+    pairs = {
+        _bare(one): [_bare(partner["c"]) for partner in partners]
+        for one, partners in msgspec.json.decode(data, type=dict[str, list[dict[str, str]]]).items()
+    }
+    prototypes = {}
+    for one, partners in pairs.items():
+        if len(one) == 1 and len(partners) == 1:
+            (partner,) = partners
+            mutual = len(partner) == 1 and pairs.get(partner) == [one]
+            prototypes[one] = min(one, partner) if mutual else partner
+    return prototypes
+
+
+def _bare(text: str) -> str:
+    return text.replace(_LEFT_TO_RIGHT_MARK, "") or text
