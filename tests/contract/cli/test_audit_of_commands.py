@@ -24,7 +24,8 @@ SYSTEM = "00000000-0000-0000-0000-000000000000"
 READING = {
     "audit", "batch show", "db current", "desks", "doctor", "export", "fleet", "history",
     "keys status", "lint", "load check", "openapi", "phone-urls", "plan", "preview",
-    "rehearse", "settings",    "template check", "template list", "template render",
+    "rehearse", "settings", "template check", "template diff", "template list", "template plan",
+    "template render", "template revisions", "template show",
 }  # fmt: skip
 ELSEWHERE = {
     "backup": "copies the database",
@@ -103,9 +104,14 @@ def _restore(office: Installation) -> None:
     office.environment["PHONEPROV_DATA_DIR"] = place
 
 
-def _update_template(office: Installation) -> None:
-    office.run("template", "add", office.file("new.xml", TEMPLATE), "--name", "floor")
-    office.run("template", "update", office.file("new.xml", f"{TEMPLATE}\n"), "floor")
+def _update_template(office: Installation, name: str = "floor") -> None:
+    office.run("template", "add", office.file("new.xml", TEMPLATE), "--name", name)
+    office.run("template", "update", office.file("new.xml", f"{TEMPLATE}\n"), name)
+
+
+def _restore_template(office: Installation) -> None:
+    _update_template(office, "hall")
+    office.run("template", "restore", "hall", "1")
 
 
 def _desk_logout(office: Installation) -> None:
@@ -175,6 +181,7 @@ CHANGING: dict[str, tuple[Callable[[Installation], object], set[str]]] = {
         {"template.created"},
     ),
     "template update": (_update_template, {"template.updated"}),
+    "template restore": (_restore_template, {"template.updated"}),
     "rollout": (
         lambda o: o.run("rollout", "--profile", ADA, "--mac", MAC, "--all-phones"),
         {"batch.created", "deployment.created", "phone.switched", "batch.finished"},

@@ -93,6 +93,39 @@ def test_template_is_added_checked_listed_updated_and_rendered(folder: Path) -> 
     assert "<name>L1</name><n>1</n>" in shown.stdout
 
 
+def test_revisions_are_listed_shown_compared_planned_and_restored(folder: Path) -> None:
+    office_xml = folder / "office.xml"
+    office_xml.write_text(BODY, encoding="utf-8")
+    run("template", "add", "office.xml", "--name", "office")
+    office()
+    rows = "".join(f"{a_mac(number)},P{number}\n" for number in range(1, 4))
+    (folder / "floor.csv").write_text(f"mac,profile\n{rows}", encoding="utf-8")
+    run("rollout", "--items", "floor.csv")
+    office_xml.write_text(BODY.replace("<n>", "<n>0"), encoding="utf-8")
+
+    planned = run("template", "plan", "office", "office.xml").stdout
+
+    assert "Of 3 phones: 3 would change" in planned
+    assert "<n>01</n>" in planned
+    assert "0 would change" in run("template", "plan", "office").stdout
+    (folder / "bad.xml").write_text("<a>{{ nope }}</a>", encoding="utf-8")
+    assert "FILE: " in run("template", "plan", "office", "bad.xml", code=2).stderr
+    run("template", "update", "office.xml", "office")
+    listed = run("template", "revisions", "office").stdout
+    assert listed.count("command line") == 2
+    assert run("template", "show", "office", "--revision", "1").stdout == BODY
+    compared = run("template", "diff", "office").stdout
+    assert "revision 1" in compared
+    assert "<n>0" in compared
+    assert "are equal" in run("template", "diff", "office", "--from", "2").stdout
+    restored = run("template", "restore", "office", "1").stdout
+    assert restored == "The template office has revision 3, the text of revision 1.\n"
+    again = run("template", "restore", "office", "1").stdout
+    assert "has this text already, as revision 3; nothing was saved" in again
+    assert run("template", "show", "office").stdout == BODY
+    assert "There is no" in run("template", "restore", "office", "9", code=1).stderr
+
+
 def test_plan_and_rollout_of_a_floor(folder: Path) -> None:
     (folder / "office.xml").write_text(BODY, encoding="utf-8")
     run("template", "add", "office.xml", "--name", "office")

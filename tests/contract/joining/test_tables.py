@@ -68,7 +68,7 @@ async def test_wrong_rows_of_a_table_are_named_with_line_and_field(people: Peopl
                             "username, hand_over_to"}),
         ("username,username", {"lines[1].username": "is there more than once"}),
         ("hand_over_to", {"lines[1].username": "is a column that is needed"}),
-        ("username", {"lines[1]": "is the only line: the table has no people"}),
+        ("username", {"lines[1]": "The table has no people"}),
     ],
 )  # fmt: skip
 async def test_table_with_wrong_columns_or_no_people_is_refused(
@@ -80,7 +80,7 @@ async def test_table_with_wrong_columns_or_no_people_is_refused(
 async def test_table_is_read_up_to_the_first_row_too_many(people: People) -> None:
     text = "username\n" + "".join(f"person{number}\n" for number in range(10_000))
     problems = await people.refused("leave", {"csv": text})
-    assert problems == {"lines[52]": "is one too many: an act has at most 50 people"}
+    assert problems == {"lines[52]": "The row is one too many: an act has at most 50 people"}
 
 
 @pytest.mark.parametrize(

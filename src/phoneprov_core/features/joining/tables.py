@@ -58,7 +58,7 @@ async def listed(
     if not wrong:
         async for row in _rows(table):
             if len(made) + len(wrong) == MOST_PEOPLE:
-                message = f"is one too many: an act has at most {MOST_PEOPLE} people"
+                message = f"The row is one too many: an act has at most {MOST_PEOPLE} people"
                 wrong.append(RowProblem(row.line, "", message))
                 break
             try:
@@ -70,7 +70,7 @@ async def listed(
             except Invalid as error:
                 wrong += problems_of(row.line, error)
         if not (made or wrong):
-            wrong.append(RowProblem(1, "", "is the only line: the table has no people"))
+            wrong.append(RowProblem(1, "", "The table has no people"))
     problems = [
         within_item("lines", one.line, [Problem(one.field, one.message)])[0] for one in wrong
     ]

@@ -108,7 +108,11 @@ def plan(*, as_json: bool, **fields: Any) -> None:
     if as_json:
         print_json(found)
         return
-    unfit = "do not fit" if fields["as_of"] is None else "cannot be restored"
+    show_plan(found, "do not fit" if fields["as_of"] is None else "cannot be restored")
+
+
+def show_plan(found: Plan, unfit: str) -> None:
+    """Print the groups of a plan; ``unfit`` says what phones of no group have in common."""
     click.echo(
         f"Of {found.phones} phones: {found.changed} would change, {found.unchanged} have their "
         f"configuration, {found.unfit} {unfit}."

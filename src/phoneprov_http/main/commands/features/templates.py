@@ -12,14 +12,23 @@ import click
 from phoneprov_adapters.files.configurations import profile_name, read_configuration
 from phoneprov_adapters.files.csv import CsvWriter
 from phoneprov_adapters.rendering.renderer import check as check_body, render as render_body
-from phoneprov_core.features.templates.deployed import RenderRequest
+from phoneprov_core.features.batches.plan import Plan
+from phoneprov_core.features.templates.deployed import RenderRequest, TemplateDiff
 from phoneprov_core.features.templates.learning import Learned, learn as learned_from
-from phoneprov_core.features.templates.model import CreateTemplate, Template, TemplatePatch
+from phoneprov_core.features.templates.model import (
+    CreateTemplate,
+    PlanText,
+    Template,
+    TemplatePatch,
+    TemplateText,
+)
 from phoneprov_core.features.templates.use_cases import TemplateFault, TemplateValues
 from phoneprov_core.features.transfer.configurations import VALUE
 from phoneprov_core.inventory.configuration.well_formed import LARGEST, device_xml_rule
+from phoneprov_core.kernel.actor import SYSTEM
 from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.kernel.values import known_id
+from phoneprov_http.main.commands.features.rollout import show_plan
 from phoneprov_http.main.commands.features.transfer import written
 from phoneprov_http.main.commands.inventory.lint import line_of
 from phoneprov_http.main.commands.local_access import (
@@ -35,7 +44,7 @@ from phoneprov_http.main.commands.terminal import (
     as_json,
     naming,
     print_json,
-    show,
+    show as shown,
     show_rows,
     software_type,
     together,
@@ -59,7 +68,7 @@ _OF_PHONE = re.compile(r"SEP([0-9A-Fa-f]{12})\b")
 
 @click.group()
 def template() -> None:
-    """Add, update, check and render templates of configurations."""
+    """Add, update, compare and render templates of configurations."""
 
 
 @template.command()
@@ -83,7 +92,7 @@ def add(file: Path, *, shared: bool | None, as_json: bool, **fields: Any) -> Non
             return await at.container.templates().create(at.actor, new)
 
     made = as_operator(work)
-    show(made, f"The template {made.label} was added: {made.uuid}.", as_json=as_json)
+    shown(made, f"The template {made.label} was added: {made.uuid}.", as_json=as_json)
 
 
 @template.command()
@@ -110,7 +119,7 @@ def update(
             return await at.container.templates().update(at.actor, uuid, patch)
 
     made = as_operator(work)
-    show(made, f"The template {made.label} has revision {made.revision}.", as_json=as_json)
+    shown(made, f"The template {made.label} has revision {made.revision}.", as_json=as_json)
 
 
 @template.command("list")
@@ -135,6 +144,143 @@ def list_(*, as_json: bool) -> None:
     ]
     columns = ("Name", "Model", "Firmware", "Revision", "Shared", "UUID")
     show_rows(templates, columns, rows, as_json=as_json)
+
+
+@template.command()
+@click.argument("name")
+@_variant
+@click.option("--revision", type=int, help="Number of the revision.  [default: the newest]")
+@as_json
+def show(
+    name: str, *, model: str | None, software_type: str | None, revision: int | None, as_json: bool
+) -> None:
+    """Print the text of a variant, or of one of its revisions. NAME may be a uuid.
+
+    \b
+      phoneprov template show office --model 7945 --revision 2 > office.cnf.xml
+    """
+
+    async def work(at: Acting) -> TemplateText:
+        uuid = await _called(at, name, model, software_type)
+        return await at.container.templates().revision(at.actor, uuid, revision)
+
+    found = as_operator(work)
+    if as_json:
+        print_json(found)
+    else:
+        click.echo(found.body, nl=False)
+
+
+@template.command()
+@click.argument("name")
+@_variant
+@as_json
+def revisions(name: str, *, model: str | None, software_type: str | None, as_json: bool) -> None:
+    """List the revisions of a variant, oldest first: the texts that it has and had."""
+
+    async def work(at: Acting) -> list[TemplateText]:
+        uuid = await _called(at, name, model, software_type)
+        return await (await at.container.templates().revisions(at.actor, uuid)).everything()
+
+    found = as_operator(work)
+    rows = [
+        (
+            str(one.number),
+            str(one.size),
+            one.created_at,
+            "command line" if one.created_by == SYSTEM else one.created_by,
+        )
+        for one in found
+    ]
+    columns = ("Revision", "Bytes", "Saved at", "Saved by")
+    show_rows(found, columns, rows, as_json=as_json)
+
+
+@template.command()
+@click.argument("name")
+@_variant
+@click.option("--from", "from_", type=int, help="Older revision.  [default: the one before --to]")
+@click.option("--to", type=int, help="Newer revision.  [default: the newest]")
+@as_json
+def diff(
+    name: str, *, model: str | None, software_type: str | None, from_: int | None,
+    to: int | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Print the difference of two revisions of a variant, secrets as they are.
+
+    \b
+      phoneprov template diff office --from 2 --to 5
+    """
+
+    async def work(at: Acting) -> TemplateDiff:
+        uuid = await _called(at, name, model, software_type)
+        return await at.container.try_template().difference(at.actor, uuid, from_, to)
+
+    found = as_operator(work)
+    if as_json:
+        print_json(found)
+    else:
+        click.echo(
+            found.diff or f"The revisions {found.from_} and {found.to} are equal.\n", nl=False
+        )
+
+
+@template.command()
+@click.argument("name")
+@click.argument("number", type=int)
+@_variant
+@as_json
+def restore(
+    name: str, number: int, *, model: str | None, software_type: str | None, as_json: bool
+) -> None:
+    """Save the text of revision NUMBER again, as the newest revision of the variant. No phone
+    changes until the next switch: see `phoneprov template plan` before it.
+
+    \b
+      phoneprov template restore office 2
+    """
+
+    async def work(at: Acting) -> tuple[Template, bool]:
+        templates = at.container.templates()
+        before = await templates.get(at.actor, await _called(at, name, model, software_type))
+        text = await templates.revision(at.actor, before.uuid, number)
+        patch = TemplatePatch(body=text.body or "", revision=before.revision)
+        made = await templates.update(at.actor, before.uuid, patch)
+        return made, made.revision > before.revision
+
+    made, is_new = as_operator(work)
+    text = f"has revision {made.revision}, the text of revision {number}"
+    if not is_new:
+        text = f"has this text already, as revision {made.revision}; nothing was saved"
+    shown(made, f"The template {made.label} {text}.", as_json=as_json)
+
+
+@template.command()
+@click.argument("name")
+@click.argument("file", required=False, type=FILE)
+@_variant
+@as_json
+def plan(
+    name: str, file: Path | None, *, model: str | None, software_type: str | None, as_json: bool
+) -> None:
+    """Show which phones would get another file from a variant: from the text in FILE, or without
+    FILE from the stored text. Changes nothing. Phones with the same difference are one group.
+
+    \b
+      phoneprov template plan office new.cnf.xml --model 7945
+    """
+    wanted = PlanText(body=None if file is None else content_of(file))
+
+    async def work(at: Acting) -> Plan:
+        uuid = await _called(at, name, model, software_type)
+        with naming(_OPTIONS):
+            return await at.container.plan_template()(at.actor, uuid, wanted)
+
+    found = as_operator(work)
+    if as_json:
+        print_json(found)
+    else:
+        show_plan(found, "do not fit")
 
 
 @template.command()
