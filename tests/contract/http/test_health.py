@@ -62,7 +62,7 @@ async def test_database_that_stores_nothing_is_not_ready_until_it_does(
     transport = httpx.ASGITransport(app=app)  # type: ignore[arg-type]
     async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
         data_of(await client.get("/health/ready"), 200, "Ready")
-        await database._writer.execute("PRAGMA query_only = 1")
+        await database._drivers.writer.execute("PRAGMA query_only = 1")
         with pytest.raises(NotWritable):
             async with database.write() as tx:
                 await tx.users.add(a_user(1))
@@ -71,7 +71,7 @@ async def test_database_that_stores_nothing_is_not_ready_until_it_does(
         assert error_of(refused, 503, "unavailable") == {}
         assert "read-only" in refused.json()["message"]
 
-        await database._writer.execute("PRAGMA query_only = 0")
+        await database._drivers.writer.execute("PRAGMA query_only = 0")
         data_of(await client.get("/health/ready"), 200, "Ready")
 
 

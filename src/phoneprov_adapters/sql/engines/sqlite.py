@@ -15,11 +15,9 @@ can be rolled back alone until then.
 """
 
 import asyncio
-import logging
 import os
 import sqlite3
 import time
-from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from os.path import samestat
@@ -52,7 +50,7 @@ from phoneprov_adapters.sql.engines.sqlite_writing import (
     REPLACED,
     UNUSABLE,
     Checkpoints,
-    ThreadDriver,
+    Drivers,
     WriteConnection,
     compiled_as_json,
     compiled_for,
@@ -65,10 +63,6 @@ from phoneprov_core.kernel.actor import Actor, Trail
 from phoneprov_core.kernel.errors import DiskFull, NotWritable, Unavailable
 from phoneprov_core.kernel.ports import ReadAndWrite
 
-# At DEBUG it logs the parameters of statements, among them hashes and tokens.
-logging.getLogger("aiosqlite").setLevel(logging.INFO)
-
-READERS = 4
 LOOK_SECONDS = 1.0
 """How often reads look whether the file is still the one that was opened; each change does."""
 _CHECK_EVERY_SECONDS = 10.0
@@ -120,15 +114,11 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
         self._refused: NotWritable | None = None
         self._locked_at = 0.0
         self._damage: str | None = None
-        self._short: ThreadDriver
-        self._writer: ThreadDriver
+        self._drivers = Drivers(self._connect)
         self._checkpoints = Checkpoints(self._connect)
         self._one_writer = asyncio.Lock()
         self._writers_waiting = 0
         self._group: Group | None = None
-        self._readers: deque[ThreadDriver] = deque()
-        self._opened: list[ThreadDriver] = []
-        self._reader_free = asyncio.Semaphore(READERS)
         # Reads hold no state, so that all readers share it.
         self._read_connection = SqliteReadConnection(
             Context(box), path, self._short_rows, self._long_rows
@@ -171,46 +161,32 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
         """Close the connections; to be called when they are no longer in use."""
         self._is_open = self._is_frozen = False
         await self._checkpoints.close()
-        await to_its_end(self._close_all())
+        await to_its_end(self._drivers.close())
         if self._lock is not None:
             self._lock.release()
             self._lock = None
 
-    # All to their end: a thread that outlives the event loop fails when it reports to it.
     async def _open_all(self) -> None:
-        await to_its_end(self._close_all())
-        for _ in range(2 + READERS):
-            await to_its_end(self._open_one())
-        self._writer, self._short, *readers = self._opened
-        self._readers = deque(readers)
-
-    async def _open_one(self) -> None:
-        # Opened here, because aiosqlite does not wait for its thread if that fails.
-        connection = await asyncio.to_thread(self._connect)
-        driver = ThreadDriver(lambda: connection, 0)
-        await driver
-        self._opened.append(driver)
+        await to_its_end(self._drivers.close())
+        self._drivers = Drivers(self._connect)
+        await self._drivers.open()
 
     async def _thaw(self) -> None:
         """Open the file for changes as well. Raises ``Unavailable``."""
         async with self._one_writer:
             if not self._is_frozen:
                 return
-            frozen, self._opened, self._is_frozen = self._opened, [], False
+            frozen, self._is_frozen = self._drivers, False
+            self._drivers = Drivers(self._connect)
             try:
-                await self._open_all()
+                await self._drivers.open()
             except BaseException as error:
-                await to_its_end(self._close_all())
-                self._opened, self._is_frozen = frozen, True
+                await to_its_end(self._drivers.close())
+                self._drivers, self._is_frozen = frozen, True
                 if isinstance(error, sqlite3.Error):
                     raise unavailable(error, self.path) from error
                 raise
-        for connection in frozen:
-            await to_its_end(connection.close())
-
-    async def _close_all(self) -> None:
-        while self._opened:
-            await self._opened.pop().close()
+        await to_its_end(frozen.close())
 
     async def revision(self) -> str | None:
         """The revision of the schema, or None. Raises ``Unavailable``, for a damaged file
@@ -240,7 +216,7 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
         async with self._writing():
             if self._group is not None:
                 return  # its commit tells
-            connection = WriteConnection(Context(self._box), self.path, self._writer)
+            connection = WriteConnection(Context(self._box), self.path, self._drivers.writer)
             try:
                 await connection.touch()
                 await self._commit(connection)
@@ -262,18 +238,11 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
 
     async def _short_rows(self, sql: str, parameters: Sequence[Any]) -> Iterable[Any]:
         self._require_open()
-        return await self._short.execute_fetchall(sql, parameters)
+        return await self._drivers.short.execute_fetchall(sql, parameters)
 
     async def _long_rows(self, sql: str, parameters: Sequence[Any]) -> Iterable[Any]:
         self._require_open()
-        async with self._reader_free:
-            reader = self._readers.pop()
-            try:
-                return await reader.execute_fetchall(sql, parameters)
-            finally:
-                # A cancelled query may still run in the thread; the next one waits for it there.
-                if reader in self._opened:
-                    self._readers.append(reader)
+        return await self._drivers.rows(sql, parameters)
 
     def _require_open(self) -> None:
         if not self._is_open:
@@ -307,7 +276,7 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
                 raise Unavailable(BUSY)
             context = Context(self._box, self.process, Trail(by))
             within = group is not None
-            connection = WriteConnection(context, self.path, self._writer, within=within)
+            connection = WriteConnection(context, self.path, self._drivers.writer, within=within)
             try:
                 transaction = SqlTransaction(connection)
                 yield transaction

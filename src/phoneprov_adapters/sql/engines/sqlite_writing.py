@@ -1,11 +1,11 @@
-"""Writing transactions on SQLite, checkpoints, and the messages of its errors."""
+"""Connections to SQLite, writing transactions, checkpoints, and the messages of its errors."""
 
 import asyncio
 import contextlib
 import errno
 import logging
 import sqlite3
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -42,6 +42,11 @@ READ_ONLY = (
     "The database is read-only: its file, its folder or the file system does not permit changes; "
     "nothing was changed."
 )
+
+# At DEBUG it logs the parameters of statements, among them hashes and tokens.
+logging.getLogger("aiosqlite").setLevel(logging.INFO)
+
+READERS = 4
 
 COMMITS = 100
 """Number of commits between two checkpoints."""
@@ -124,6 +129,49 @@ class ThreadDriver(aiosqlite.Connection):
     async def execute_steps(self, steps: Sequence[Step]) -> list[Row]:
         """Execute statements in one call of the thread, as ``Driver`` says."""
         return await self._execute(executed, self._conn, steps)  # type: ignore[no-any-return, no-untyped-call]
+
+
+class Drivers:
+    """The connections to one file: ``writer``, ``short`` for queries for one row, and ``READERS``
+    for longer queries. Each is opened and closed to the end: a thread that outlives the event loop
+    fails when it reports to it."""
+
+    writer: ThreadDriver
+    short: ThreadDriver
+
+    def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
+        self._connect = connect
+        self._opened: list[ThreadDriver] = []
+        self._readers: list[ThreadDriver] = []
+        self._reader_free = asyncio.Semaphore(READERS)
+
+    async def open(self) -> None:
+        """Open all. Raises ``sqlite3.Error``; ``close`` then closes those that are open."""
+        for _ in range(2 + READERS):
+            await to_its_end(self._open_one())
+        self.writer, self.short, *self._readers = self._opened
+
+    async def _open_one(self) -> None:
+        # Opened here, because aiosqlite does not wait for its thread if that fails.
+        connection = await asyncio.to_thread(self._connect)
+        driver = ThreadDriver(lambda: connection, 0)
+        await driver
+        self._opened.append(driver)
+
+    async def close(self) -> None:
+        """Close all."""
+        while self._opened:
+            await self._opened.pop().close()
+
+    async def rows(self, sql: str, parameters: Sequence[Any]) -> Iterable[Any]:
+        """The rows of a query that may take long."""
+        async with self._reader_free:
+            reader = self._readers.pop()
+            try:
+                return await reader.execute_fetchall(sql, parameters)
+            finally:
+                # A cancelled query may still run in the thread; the next one waits for it there.
+                self._readers.append(reader)
 
 
 class WriteConnection(Connection):
