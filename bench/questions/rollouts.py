@@ -25,10 +25,10 @@ from faults.served import Served
 from phoneprov_adapters.composition.lifecycle import prepare, running
 from phoneprov_adapters.rendering.renderer import render
 from phoneprov_adapters.sql.maintenance import migrate
-from phoneprov_core.features.batches.changes import judge_first
 from phoneprov_core.features.batches.commands import CreateBatch
 from phoneprov_core.features.batches.model import PhoneState
 from phoneprov_core.features.batches.ports import BatchLease, claimed, ended
+from phoneprov_core.features.batches.results import judge_first
 from phoneprov_core.features.templates.model import CreateTemplate, TemplatePatch
 from phoneprov_core.features.templates.recipes import Recipe, given_by
 from phoneprov_core.inventory.profiles.model import from_template
@@ -38,13 +38,7 @@ from phoneprov_core.switching.deployments.order import load_order, new_record
 from races.wire import Line
 from support.phone_records import a_phone, a_profile, a_revision
 from support.postgres import new_database
-from support.records import (
-    a_link,
-    a_mac,
-    a_user,
-    an_extension,
-    identifier,
-)
+from support.records import a_link, a_mac, a_user, an_extension, identifier
 
 BODY = (Path(__file__).parents[2] / "examples/templates/7945-sccp.cnf.xml").read_text("utf-8")
 

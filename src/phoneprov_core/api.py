@@ -191,9 +191,7 @@ from phoneprov_core.inventory.phones.use_cases import (
 from phoneprov_core.inventory.profiles.model import (
     CreateProfile as CreateProfile,
     Profile as Profile,
-    ProfileDeletion as ProfileDeletion,
     ProfilePatch as ProfilePatch,
-    ProfileSearch as ProfileSearch,
     Revision as Revision,
     Switched as Switched,
     SwitchRequest as SwitchRequest,
@@ -204,7 +202,11 @@ from phoneprov_core.inventory.profiles.reading import (
     ReadConfigurations as ReadConfigurations,
     RevisionDiff as RevisionDiff,
 )
-from phoneprov_core.inventory.profiles.use_cases import Profiles as Profiles
+from phoneprov_core.inventory.profiles.use_cases import (
+    ProfileDeletion as ProfileDeletion,
+    Profiles as Profiles,
+    ProfileSearch as ProfileSearch,
+)
 from phoneprov_core.kernel.actor import (
     Actor as Actor,
     LevelRule as LevelRule,

@@ -159,8 +159,6 @@ class ExtensionPatch(Command, frozen=True, kw_only=True):
 
 
 EXTENSION_FIELDS = SearchFields(texts=("name",), numbers=("extension",))
-
-
 ExtensionSort = Literal["extension", "-extension", "name", "-name", "type", "-type"]
 
 

@@ -21,7 +21,6 @@ Clock = Callable[[], datetime]
 Pause = Callable[[float], Awaitable[None]]
 """Port: wait for a number of seconds."""
 
-
 NewId = Callable[[], str]
 """Port: a new identifier, UUID text in lower case, never returned twice."""
 

@@ -199,7 +199,6 @@ OF_A_RESTART = (
 )
 """What a restart without a switch raises beside ``NotFound``, ``Forbidden`` and ``Unavailable``."""
 
-
 OF_A_SWITCH = (
     PhoneInactive,
     ProfileDoesNotFit,

@@ -9,7 +9,7 @@ import pytest
 from phoneprov_adapters.memory.system import PlainHasher
 from phoneprov_adapters.rendering.renderer import JinjaRenderer
 from phoneprov_adapters.sql.stores.features.templates import KEPT
-from phoneprov_core.features.batches.plan import NOT_KNOWN
+from phoneprov_core.features.batches.changes import NOT_KNOWN
 from phoneprov_core.features.templates.recipes import best
 from support.api import Caller, data_of, error_of, opened_api
 from support.phone_records import a_template

@@ -5,9 +5,9 @@ import asyncio
 import msgspec
 
 from contract.stores.test_batches import NOW, BatchTests
-from phoneprov_core.features.batches.changes import halt, put_back
 from phoneprov_core.features.batches.model import BatchState, Counts, PhoneState
 from phoneprov_core.features.batches.ports import BatchLease
+from phoneprov_core.features.batches.results import halt, put_back
 from support.phone_records import a_batch
 from support.records import identifier, moment
 from support.store_tests import existing

@@ -5,7 +5,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from phoneprov_core.features.batches.changes import halt, put_back
 from phoneprov_core.features.batches.commands import WantedPhones
 from phoneprov_core.features.batches.model import (
     Batch,
@@ -24,6 +23,7 @@ from phoneprov_core.features.batches.ports import (
     claimed,
     ended,
 )
+from phoneprov_core.features.batches.results import halt, put_back
 from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.switching.deployments.model import Confirmation
 from support.phone_records import CNF_XML, a_batch, a_deployment, a_profile, a_revision

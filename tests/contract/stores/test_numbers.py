@@ -12,7 +12,7 @@ from phoneprov_core.features.lines.model import holder_of, numbers_of
 from phoneprov_core.features.lines.numbers import MOST_PHONES, Kind, Numbered, Person, UsedAt
 from phoneprov_core.inventory.extensions import ExtensionSearch
 from phoneprov_core.inventory.phones.model import SummarySearch
-from phoneprov_core.inventory.profiles.model import ProfileSearch
+from phoneprov_core.inventory.profiles.use_cases import ProfileSearch
 from phoneprov_core.kernel.ports import selected
 from phoneprov_core.people.users.model import UserSearch
 from support.phone_records import CNF_XML, a_deployment, a_phone, a_profile, a_revision

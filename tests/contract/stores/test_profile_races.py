@@ -12,14 +12,8 @@ from phoneprov_core.features.desks.model import DeskPatch
 from phoneprov_core.features.desks.occupancy import change_use
 from phoneprov_core.features.desks.records import DeskRecord, Due, end_uses
 from phoneprov_core.features.desks.use_cases import configure
-from phoneprov_core.inventory.profiles.model import (
-    ChangedMeanwhile,
-    CreateProfile,
-    DefaultOfDesks,
-    Profile,
-    ProfilePatch,
-)
-from phoneprov_core.inventory.profiles.use_cases import Profiles
+from phoneprov_core.inventory.profiles.model import CreateProfile, Profile, ProfilePatch
+from phoneprov_core.inventory.profiles.use_cases import ChangedMeanwhile, DefaultOfDesks, Profiles
 from phoneprov_core.kernel.actor import LevelRule, system_actor
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.people.users.model import AccountPolicy

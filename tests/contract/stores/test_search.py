@@ -12,7 +12,7 @@ from msgspec import Struct
 from phoneprov_adapters.sql.engines.transaction import SqlTransaction
 from phoneprov_core.inventory.extensions import ExtensionSearch
 from phoneprov_core.inventory.phones.model import Phone, PhoneSearch
-from phoneprov_core.inventory.profiles.model import ProfileSearch
+from phoneprov_core.inventory.profiles.use_cases import ProfileSearch
 from phoneprov_core.kernel.ports import Rows, SearchedStore, Window, listing, selected
 from phoneprov_core.kernel.search import Search
 from phoneprov_core.people.directory.model import ContactSearch

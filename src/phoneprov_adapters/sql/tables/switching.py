@@ -26,12 +26,8 @@ from phoneprov_core.features.batches.model import Batch
 from phoneprov_core.features.batches.ports import BatchItem
 from phoneprov_core.features.desks.records import DeskRecord
 from phoneprov_core.features.templates.model import Template, TemplateText
-from phoneprov_core.inventory.profiles.model import (
-    PROFILE_FIELDS,
-    ProfileRecord,
-    ProfileSearch,
-    Revision,
-)
+from phoneprov_core.inventory.profiles.model import ProfileRecord, Revision
+from phoneprov_core.inventory.profiles.use_cases import PROFILE_FIELDS, ProfileSearch
 from phoneprov_core.switching.deployments.model import Deployment
 
 profiles = table_of(

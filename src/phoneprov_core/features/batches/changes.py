@@ -1,35 +1,13 @@
 """The changes that a batch would make on a phone, without personal values."""
 
+import hashlib
 import re
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from dataclasses import dataclass, field
 
-from msgspec.structs import replace
-
-from phoneprov_core.features.batches.commands import WantedPhones
-from phoneprov_core.features.batches.model import (
-    Batch,
-    BatchAction,
-    BatchPhone,
-    BatchState,
-    PhoneState,
-)
-from phoneprov_core.features.batches.ports import (
-    SKIPPED,
-    BatchesTransaction,
-    BatchItem,
-    BatchStore,
-    Claim,
-    postponed,
-    watched_again,
-)
-from phoneprov_core.features.batches.rules import MOST_CUT_OFF
+from phoneprov_core.inventory.configuration.comparison import Compare, Comparison
 from phoneprov_core.inventory.configuration.well_formed import fault_in
 from phoneprov_core.inventory.phones.model import Phone
-from phoneprov_core.kernel.actor import Event, Value
-from phoneprov_core.kernel.ports import NewId
-from phoneprov_core.kernel.values import timestamp
-from phoneprov_core.switching.deployments.model import Confirmation, Outcome
 from phoneprov_core.switching.deployments.ports import Rendered, ValuePlace
 
 _SHORTEST = 3
@@ -124,135 +102,134 @@ def _by_value(text: str, known: dict[str, str]) -> str:
     )
 
 
-PIECE = 500
-"""Number of phones that are read at a time."""
+MOST_NAMED = 20
+"""Maximum number of phones that a group names."""
+
+MOST_GROUPS = 500
+"""Maximum number of groups, and of reasons; phones with others are one more."""
+
+LONGEST_DIFF = 16 * 1024
+"""Maximum number of characters of a difference that is shown."""
+
+MOST_SHOWN = 1024 * 1024
+"""Maximum number of characters of all differences, but for the last one."""
+
+MOST_TEXTS = 4096
+"""Maximum number of pairs of texts whose group is remembered; others are compared again."""
+
+OTHERS = "Other differences.\n"
+OTHER_REASONS = "Other reasons."
+NOT_KNOWN = (
+    "What these phones run is not known: nothing was deployed to them, or they were not seen to "
+    "restart with it.\n"
+)
+OTHER_USER = "These phones would belong to another user, with the configuration that they have.\n"
+_STARS = re.compile(r"\*\*\*[0-9]+")
 
 
-async def halt(
-    batches: BatchStore,
-    batch_uuid: str,
-    state: BatchState,
-    message: str | None,
-    code: str | None = None,
-) -> bool:
-    """Stop starting phones: a running batch gets this state, and its pending phones are skipped.
-    Returns False and changes nothing if the batch is not running."""
-    batch = await batches.find(batch_uuid)
-    halted = batch and batch.halted(state, message, code)
-    if halted is None:
-        return False
-    await batches.put(halted)
-    await batches.move_all(batch_uuid, SKIPPED)
-    return True
+@dataclass(eq=False)
+class Group:
+    """Phones with something in common."""
+
+    what: str
+    count: int = 0
+    macs: list[str] = field(default_factory=list)
+
+    def add(self, mac: str) -> None:
+        """Count a phone."""
+        self.count += 1
+        if len(self.macs) < MOST_NAMED:
+            self.macs.append(mac)
 
 
-async def put_back(
-    batches: BatchStore, claim: Claim, again: Claim, seconds: int, message: str | None
-) -> bool:
-    """Postpone a phone, or skip it if its batch is not running. Returns False and changes nothing
-    if the phone is no longer running under this claim."""
-    # Locked: a batch that is stopped in between would keep a pending phone.
-    state = await batches.state(claim.batch_uuid)
-    return await batches.move(claim, postponed(again, seconds, message, state))
+class Reasons:
+    """Phones by the reason for which they are unfit."""
+
+    def __init__(self) -> None:
+        self._groups: dict[str, Group] = {}
+
+    def add(self, mac: str, reason: str) -> None:
+        """Count a phone."""
+        # One reason with the name of one phone in it is a reason for each phone.
+        reason = reason.replace(mac, "the phone")
+        if reason not in self._groups and len(self._groups) >= MOST_GROUPS:
+            reason = OTHER_REASONS
+        self._groups.setdefault(reason, Group(reason)).add(mac)
+
+    def most_first(self) -> list[Group]:
+        """The groups."""
+        return _most(self._groups)
 
 
-async def judge_first(
-    tx: BatchesTransaction, batch: Batch, now: datetime, new_id: NewId
-) -> bool | str | None:
-    """Whether the first phones are confirmed; the reason if they will not be, else None. One whose
-    watch was interrupted, so that nothing is known of it, is switched again."""
-    groups = await tx.batches.first_phones(batch.uuid, batch.first or 0, timestamp(now))
-    missed = min((group.position for group in groups if group.are_missed), default=None)
-    if missed is not None:
-        if await _switched_again(tx, batch, missed, timestamp(now), new_id):
-            return None
-        return await _why_missed(tx, batch, missed, timestamp(now))
-    if any(group.state is not PhoneState.DONE for group in groups):
-        return None
-    pending = [one.position for one in groups if one.confirmation is Confirmation.PENDING]
-    if not pending:
-        return True
-    latest = max(group.ended_at or "" for group in groups)
-    if latest >= timestamp(now - timedelta(minutes=batch.first_minutes)):
-        return None
-    phone = await _phone_at(tx, batch, min(pending))
-    deployment = await tx.deployments.find(phone.deployment_uuid or "")
-    late = f"{phone.mac}, one of the first phones, is not confirmed after {batch.first_minutes}"
-    if deployment is not None and deployment.awaits_load:
-        return f"{late} minutes: it is not known to run the load {deployment.load} yet."
-    return f"{late} minutes."
+class Differences:
+    """Phones grouped by the difference between their current and their new configuration."""
+
+    def __init__(self, compare: Compare) -> None:
+        self._compare = compare
+        self._groups: dict[str, Group] = {}
+        self._of_texts: dict[bytes, Group] = {}
+        self._shown = 0
+
+    async def add(
+        self, phone: Phone, old: Rendered | None, new: Rendered, *, is_known: bool
+    ) -> None:
+        """Count a phone. ``is_known`` is whether it is known to run the old text. Raises
+        ``Unavailable``."""
+        if is_known and old is not None and old.text == new.text:
+            self._with(OTHER_USER).add(phone.mac)
+            return
+        before, after = named(old, new, known_values(phone, old, new))
+        before, after = ("", "") if before == after else (before, after)
+        key = hashlib.blake2b(
+            b"%d%d\0%b\0%b" % (is_known, old is None, before.encode(), after.encode()),
+            digest_size=16,
+        ).digest()
+        group = self._of_texts.get(key)
+        if group is None:
+            # Users with another number of lines have other texts, and may have the same difference.
+            diff = "" if before == after else await self._diff(old, before, after)
+            group = self._with(diff if is_known else NOT_KNOWN + diff)
+            if len(self._of_texts) >= MOST_TEXTS:
+                self._of_texts.clear()
+            self._of_texts[key] = group
+        group.add(phone.mac)
+
+    def _with(self, diff: str) -> Group:
+        # Where other lines are between them, two changes are two pieces of a difference, else one.
+        key = _numbered(sorted(diff.splitlines(), key=lambda line: line[:1]))
+        if key not in self._groups:
+            if len(self._groups) >= MOST_GROUPS or self._shown >= MOST_SHOWN:
+                key = diff = OTHERS
+            else:
+                self._shown += len(diff)
+        return self._groups.setdefault(key, Group(diff))
+
+    async def _diff(self, old: Rendered | None, before: str, after: str) -> str:
+        compared = await self._compare(
+            Comparison(old="<none/>" if old is None else before, new=after)
+        )
+        lines = [
+            line
+            for line in (compared.diff or "").splitlines()[2:]
+            if line[:1] in "+-" and line != "-<none/>"
+        ]
+        text = _numbered([*lines, ""])
+        if len(text) > LONGEST_DIFF:
+            return text[:LONGEST_DIFF].rpartition("\n")[0] + "\n...\n"
+        return text
+
+    def most_first(self) -> list[Group]:
+        """The groups."""
+        return _most(self._groups)
 
 
-async def _switched_again(
-    tx: BatchesTransaction, batch: Batch, position: int, now: str, new_id: NewId
-) -> bool:
-    phone = await _phone_at(tx, batch, position)
-    deployment = await tx.deployments.find(phone.deployment_uuid or "")
-    if deployment is None or not deployment.as_of(now).was_interrupted:
-        return False
-    if phone.state is not PhoneState.DONE and not deployment.may_have_restarted:
-        return False
-    (claim,) = await tx.batches.tried(batch.uuid, position - 1, 1)
-    again = claim.again(new_id())
-    return again.cut_off < MOST_CUT_OFF and await tx.batches.move(
-        claim, watched_again(phone.state, again)
+def _numbered(lines: list[str]) -> str:
+    """The lines with secrets numbered from the first in them: the texts may have others above."""
+    stars: dict[str, str] = {}
+    return _STARS.sub(
+        lambda star: stars.setdefault(star[0], f"***{len(stars) + 1}"), "\n".join(lines)
     )
 
 
-async def _why_missed(tx: BatchesTransaction, batch: Batch, position: int, now: str) -> str:
-    phone = await _phone_at(tx, batch, position)
-    if phone.state is not PhoneState.DONE:
-        return f"{phone.mac}, one of the first phones: {phone.message}"
-    deployment = await tx.deployments.find(phone.deployment_uuid or "")
-    why = "Its deployment was removed."
-    if deployment is not None:
-        why = deployment.as_of(now).confirmation_message or "It was not watched."
-    return f"{phone.mac}, one of the first phones, is not confirmed: {why}"
-
-
-async def _phone_at(tx: BatchesTransaction, batch: Batch, position: int) -> BatchPhone:
-    (phone,) = await tx.batches.phones(batch.uuid, WantedPhones(after=position - 1)).rows(1)
-    return phone
-
-
-async def add_undo(tx: BatchesTransaction, stopped: Batch, now: str, new_id: NewId) -> None:
-    """Create the batch that restores the phones changed by a stopped batch. It is part of the
-    transaction in which the stopped batch ends, so it is created once."""
-    undo = replace(
-        stopped,
-        uuid=new_id(),
-        action=BatchAction.UNDO,
-        state=BatchState.RUNNING,
-        created_at=now,
-        undo_on_stop=False,
-        only_changed=False,
-        undo_of=stopped.uuid,
-        **dict.fromkeys(
-            ("message", "code", "ended_at", "start_at", "first", "stop_after_failures", "as_of")
-        ),
-    )
-    await tx.batches.add(undo)
-    after, total = 0, 0
-    while claims := await tx.batches.tried(stopped.uuid, after, PIECE):
-        after = claims[-1].position
-        items = []
-        for claim in claims:
-            undoes = await _to_be_undone(tx, claim)
-            if undoes is not None:
-                total += 1
-                item = BatchItem(undo.uuid, total, claim.mac, new_id(), undoes=undoes)
-                attempts = f"{claim.attempts} {claim.attempt_uuid}".strip()
-                items.append(replace(item, attempts=attempts))
-        if items:
-            await tx.batches.add_phones(items)
-    fields: dict[str, Value] = {"action": "undo", "undo_of": stopped.uuid, "phones": total}
-    tx.trail.note(Event("batch.created", "batch", undo.uuid, fields))
-
-
-async def _to_be_undone(tx: BatchesTransaction, claim: Claim) -> str | None:
-    """The last deployment of a stopped batch to a phone, if the phone may have its file."""
-    record = await tx.deployments.find(claim.attempt_uuid)
-    if record and (record.place is not None or record.outcome is Outcome.INTERRUPTED):
-        return record.uuid
-    # An attempt that failed, or that never began, followed one that a crash interrupted.
-    return claim.attempts.split()[-1] if claim.attempts else None
+def _most(groups: dict[str, Group]) -> list[Group]:
+    return sorted(groups.values(), key=lambda group: -group.count)

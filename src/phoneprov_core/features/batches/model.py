@@ -163,8 +163,6 @@ OnlyChanged = Annotated[
         examples=[False],
     ),
 ]
-
-
 Newest = Annotated[
     bool,
     schema(

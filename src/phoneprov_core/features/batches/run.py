@@ -9,7 +9,6 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from phoneprov_core.features.batches.changes import add_undo, halt, judge_first
 from phoneprov_core.features.batches.model import PLANNER_LOST_RIGHT, Batch, BatchAction, BatchState
 from phoneprov_core.features.batches.ports import (
     BatchesTransaction,
@@ -18,6 +17,7 @@ from phoneprov_core.features.batches.ports import (
     Claim,
     claimed,
 )
+from phoneprov_core.features.batches.results import add_undo, halt, judge_first
 from phoneprov_core.features.batches.rules import (
     LoadFaults,
     Pace,

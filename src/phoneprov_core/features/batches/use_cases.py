@@ -5,7 +5,6 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
 
-from phoneprov_core.features.batches.changes import halt
 from phoneprov_core.features.batches.commands import CreateBatch, WantedPhones
 from phoneprov_core.features.batches.model import (
     MOST_DAYS,
@@ -15,6 +14,7 @@ from phoneprov_core.features.batches.model import (
     BatchState,
 )
 from phoneprov_core.features.batches.ports import BatchesTransaction, BatchItem, NoPhones
+from phoneprov_core.features.batches.results import halt
 from phoneprov_core.features.batches.rules import pin
 from phoneprov_core.features.history.use_cases import PIECE as PAST_PIECE, phones_then, require_kept
 from phoneprov_core.inventory.phones.model import Phone

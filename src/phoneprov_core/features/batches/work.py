@@ -1,16 +1,23 @@
 """Processing of one phone of a batch until its result is stored."""
 
 import asyncio
-import hashlib
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 
 from msgspec.structs import replace
 
-from phoneprov_core.features.batches.changes import put_back
 from phoneprov_core.features.batches.model import Batch, BatchAction, PhoneState
 from phoneprov_core.features.batches.ports import SENT, UNMOVED, BatchesTransaction, Claim, ended
+from phoneprov_core.features.batches.results import (
+    LeftAlone,
+    StillRestarting,
+    is_unchanged,
+    order_of_undo,
+    put_back,
+    result_of,
+    state_after,
+)
 from phoneprov_core.features.batches.rules import (
     LOOK_AGAIN_SECONDS,
     MOST_CUT_OFF,
@@ -19,8 +26,7 @@ from phoneprov_core.features.batches.rules import (
     order_of_phone,
     waited_long_enough,
 )
-from phoneprov_core.features.desks.occupancy import LOGIN_ENDED, Occupancy, UseBack
-from phoneprov_core.features.desks.records import EarlierUse
+from phoneprov_core.features.desks.occupancy import Occupancy
 from phoneprov_core.features.history.use_cases import NotRestorable
 from phoneprov_core.features.serving.bootstrap import CheckLoad
 from phoneprov_core.inventory.phones.model import Phone, software_type_of
@@ -32,20 +38,14 @@ from phoneprov_core.switching.deployments.deploy import Deploy
 from phoneprov_core.switching.deployments.model import (
     RESTART_BEGUN,
     RESTARTED,
-    Action,
     Confirmation,
     Deployment,
     Outcome,
     StepName,
 )
-from phoneprov_core.switching.deployments.order import (
-    DeploymentRequest,
-    newest_request,
-    require_fitting,
-)
-from phoneprov_core.switching.deployments.ports import RunToEnd, current_of
+from phoneprov_core.switching.deployments.order import DeploymentRequest, require_fitting
+from phoneprov_core.switching.deployments.ports import RunToEnd
 from phoneprov_core.switching.deployments.records import LEASE_SECONDS, STORING_SECONDS
-from phoneprov_core.switching.deployments.rollback import order_again
 from phoneprov_core.switching.deployments.steps import (
     Holding,
     RestartGate,
@@ -54,36 +54,16 @@ from phoneprov_core.switching.deployments.steps import (
     persistently,
 )
 from phoneprov_core.switching.devices.ports import Calls, PhoneDriver, is_in_call
-from phoneprov_core.switching.errors import (
-    OUTCOME_UNKNOWN,
-    REPLY_LOST,
-    SWITCHED_OFF,
-    LeaseLost,
-    PhoneInactive,
-    RightsChanged,
-)
+from phoneprov_core.switching.errors import LeaseLost, PhoneInactive, RightsChanged
 
 _IN_A_CALL = "The phone is in a call."
 _BUSY = "Another switch of the phone is under way."
 _RESTARTS = "The phone still restarts."
 _LEFT_AS_IS = "The phone was left unchanged."
-
-
-_CUT_OFF = "The file is in place, and the service was interrupted while it restarted the phone."
-
 WATCHED_SECONDS = 2.0
 """Seconds between two looks at the watch of a phone whose restart was interrupted."""
 
-DEFAULT = "The login before the batch has ended; the phone got its default profile."
 UNCHANGED = "The phone has this configuration already; it was left unchanged."
-
-
-class _LeftAlone(Exception):
-    """The phone is not undone, for the reason of the text."""
-
-
-class _Restarting(Exception):
-    """The phone still restarts with what is undone: it would not take the next restart."""
 
 
 @dataclass(frozen=True)
@@ -158,10 +138,10 @@ class PhoneWork:
             record = await self.deploy(actor, order)
         except Unavailable:
             raise
-        except _Restarting:
+        except StillRestarting:
             await self._put_back(claim, claim, RESTARTING_SECONDS, _RESTARTS)
             return False
-        except _LeftAlone as reason:
+        except LeftAlone as reason:
             await self._end(claim, PhoneState.LEFT_OUT, str(reason))
             return False
         except (RightsChanged, NotRestorable) as error:
@@ -203,55 +183,23 @@ class PhoneWork:
         elif not _is_in(batch, phone):
             await self._without(batch, claim, phone)
         else:
-            await self._end(claim, _state_after(error), error.message)
+            await self._end(claim, state_after(error), error.message)
         return False
-
-    async def _undo(self, actor: Actor, claim: Claim, phone: Phone) -> DeploymentRequest:
-        """The order of what was there before the deployment that is undone. Raises ``_LeftAlone``,
-        ``_Restarting`` until the phone was seen again or its time is over, and ``NotFound`` if what
-        was there was deleted."""
-        async with self.database.read() as tx:
-            undone = await tx.deployments.find(claim.undoes or "")
-            before = await current_of(tx.deployments, phone)
-            attempts = claim.attempts.split()
-            while before is not None and before.uuid in attempts:
-                before = await tx.deployments.placed_before(before)
-            if undone is None or (before is not None and before.number > undone.number):
-                raise _LeftAlone("Another deployment followed; the phone was left unchanged.")
-            if before is None or before.created_at < phone.created_at:
-                raise _LeftAlone("It has no earlier configuration; the phone was left unchanged.")
-            if not before.is_certain:
-                raise _LeftAlone("Its earlier state is unknown; the phone was left unchanged.")
-            if undone.as_of(timestamp(self.clock())).confirmation is Confirmation.PENDING:
-                raise _Restarting
-            use, is_over = await self.occupancy.use_to_give_back(tx, phone, before)
-            desk = await tx.desks.find(phone.mac)
-        note = None
-        order = None
-        if is_over:
-            default = desk.default_profile_uuid
-            order = await newest_request(
-                self.database, self.deploy.texts, Action.ROLLBACK, default, phone
-            )
-            use, note = (use, LOGIN_ENDED) if order is None else (EarlierUse(use.at), DEFAULT)
-        if order is None:
-            async with self.database.read() as tx:
-                order = await order_again(tx, actor, phone, before)
-            order = replace(order, checks_rights=True)
-        return replace(order.having(UseBack(use)), uuid=claim.attempt_uuid, note=note)
 
     async def _order(
         self, actor: Actor, batch: Batch, claim: Claim, phone: Phone
     ) -> DeploymentRequest:
         """The revision that the phone gets. Raises ``NotFound``, ``NotRestorable``, and
-        ``_LeftAlone`` if the batch was created for another revision."""
+        ``LeftAlone`` if the batch was created for another revision."""
         if claim.undoes is not None:
-            return await self._undo(actor, claim, phone)
+            return await order_of_undo(
+                self.database, self.deploy.texts, self.occupancy, actor, claim, phone, self.clock
+            )
         async with self.database.read() as tx:
             order = await order_of_phone(tx, self.deploy.records, phone, batch, claim.profile_uuid)
             changed = await changed_since(tx, batch, claim, order)
         if changed is not None:
-            raise _LeftAlone(f"{changed} {_LEFT_AS_IS}")
+            raise LeftAlone(f"{changed} {_LEFT_AS_IS}")
         return replace(order, uuid=claim.attempt_uuid)
 
     async def _taken(
@@ -389,48 +337,4 @@ def _is_in(batch: Batch, phone: Phone | None) -> bool:
     return phone is not None and phone.is_active and phone.created_at <= batch.created_at
 
 
-def result_of(record: Deployment) -> tuple[PhoneState, str | None]:
-    """The result for the phone of a deployment that ended. A phone that has the new file but was
-    not restarted counts as failed, unless restarts are switched off."""
-    if record.may_have_restarted:
-        if record.confirmation is Confirmation.CONFIRMED:
-            return PhoneState.DONE, f"{_CUT_OFF} {record.confirmation_message}"
-        return PhoneState.UNKNOWN, f"{_CUT_OFF} {record.restart}"
-    if record.outcome is not Outcome.DEPLOYED:
-        is_unknown = record.outcome is Outcome.UNKNOWN
-        return PhoneState.UNKNOWN if is_unknown else PhoneState.FAILED, record.message
-    if record.restarted or record.restart in {None, SWITCHED_OFF}:
-        why = [None if record.restarted else record.restart, record.message]
-        return PhoneState.DONE, " ".join(filter(None, why)) or None
-    if record.restarted is None:
-        return PhoneState.UNKNOWN, f"The file is in place. {record.restart}"
-    return (
-        PhoneState.FAILED,
-        f"The file is in place, but the phone was not restarted: {record.restart}",
-    )
-
-
-def runs(current: Deployment | None, clock: Clock) -> bool:
-    """Whether the phone runs its current deployment, as far as is known. A phone that has the file
-    but was not restarted, or not seen to restart, may run the earlier configuration."""
-    if current is None or not current.is_certain:
-        return False
-    missed = current.as_of(timestamp(clock())).confirmation is Confirmation.NOT_CONFIRMED
-    return result_of(current)[0] is PhoneState.DONE and not missed
-
-
-def is_unchanged(in_place: Deployment | None, order: DeploymentRequest, clock: Clock) -> bool:
-    """Whether an order, once rendered, would change nothing: the phone runs exactly this text, as a
-    profile of the same user. Lines at the exchange belong to the user, not to the text."""
-    if in_place is None or in_place.owner_uuid != order.profile.user_uuid:
-        return False
-    sha256 = hashlib.sha256(order.cnf_xml.encode()).hexdigest()
-    return in_place.sha256 == sha256 and runs(in_place, clock)
-
-
 _STATES = {True: PhoneState.DONE, False: PhoneState.FAILED, None: PhoneState.UNKNOWN}
-
-
-def _state_after(error: PhoneprovError) -> PhoneState:
-    is_unknown = error.code in {OUTCOME_UNKNOWN, REPLY_LOST}
-    return PhoneState.UNKNOWN if is_unknown else PhoneState.FAILED

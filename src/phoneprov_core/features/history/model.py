@@ -12,9 +12,8 @@ from msgspec.structs import replace
 
 from phoneprov_core.features.desks.records import DeskRecord, EarlierUse
 from phoneprov_core.features.fleet.states import FleetState
-from phoneprov_core.features.lines.model import Number, UsedPhone, holder_of
-from phoneprov_core.inventory.extensions import CHAN_SCCP
-from phoneprov_core.inventory.phones.model import Active, Model, Phone, PhoneName, speaks_sip
+from phoneprov_core.features.lines.model import Number, UsedPhone
+from phoneprov_core.inventory.phones.model import Active, Model, Phone, PhoneName
 from phoneprov_core.inventory.profiles.model import RevisionNumber, TemplateRevision
 from phoneprov_core.kernel.commands import QueryCommand
 from phoneprov_core.kernel.fields import (
@@ -299,79 +298,3 @@ def all_before(now: Mapping[str, Fields], changes: Iterable[PastChange]) -> dict
     keys = [*now, *(key for key in undone if key not in now)]
     found = {key: before(now.get(key), undone.get(key, ())) for key in keys}
     return {key: fields for key, fields in found.items() if fields is not None}
-
-
-class People(Struct, frozen=True):
-    """Users, their links and extensions as of a moment, by uuid."""
-
-    users: Mapping[str, Fields]
-    extensions: Mapping[str, Fields]
-    numbers: Mapping[str, tuple[str, ...]]
-    """The numbers of chan_sccp of each active user, the oldest link first."""
-
-    @classmethod
-    def of(
-        cls,
-        users: Mapping[str, Fields],
-        links: Mapping[str, Fields],
-        extensions: Mapping[str, Fields],
-    ) -> "People":
-        """The people with these records."""
-        found: dict[str, list[tuple[str, str, str]]] = {}
-        for uuid, link in links.items():
-            user, extension = users.get(link["user_uuid"]), extensions.get(link["extension_uuid"])
-            if user and user["is_active"] and extension and is_line(extension):
-                place = link.get("created_at") or "", uuid, extension["extension"]
-                found.setdefault(link["user_uuid"], []).append(place)
-        numbers = {user: tuple(one[2] for one in sorted(of)) for user, of in found.items()}
-        return cls(users, extensions, numbers)
-
-    def lines(self, of: Then, at: str) -> tuple[str, ...] | None:
-        """The numbers of the lines of a phone; None if they are not known."""
-        if not of.phone.is_active:
-            return ()
-        if speaks_sip(of.phone.software_type):
-            if of.message == NEVER:
-                return ()
-            return of.placed.numbers if of.placed and of.message is None else None
-        own = self.extensions.get(of.own_number or "")
-        is_own = own is not None and is_line(own)
-        used = of.used(Number(own["extension"], "", voicemail=False) if own and is_own else None)
-        holder = holder_of(used, at)
-        if holder is not None:
-            return self.numbers.get(holder, ())
-        return (used.own.number,) if used.own else ()
-
-
-def is_line(extension: Fields) -> bool:
-    """Whether this is an active extension of chan_sccp."""
-    return bool(extension["is_active"]) and extension["type"] == CHAN_SCCP
-
-
-def shown(row: PastRow, of: Then, people: People, at: str) -> PastPhone:
-    """The phone as it is shown."""
-    phone, desk = of.phone, of.desk
-    placed = of.placed if of.message is None else None
-    user = people.users.get(desk.user_uuid or "")
-    return PastPhone(
-        mac=phone.mac,
-        name=phone.name,
-        location=phone.location,
-        model=phone.model,
-        is_active=phone.is_active,
-        deployment_uuid=placed.uuid if placed else None,
-        profile_uuid=placed.profile_uuid if placed else None,
-        profile_name=placed.profile_name if placed else None,
-        revision=placed.revision if placed else None,
-        template_name=placed.template_name if placed else None,
-        template_revision=placed.template_revision if placed else None,
-        deployed_at=placed.created_at if placed else None,
-        is_known=of.message in {None, NEVER},
-        message=of.message,
-        user_uuid=desk.user_uuid,
-        username=user["username"] if user else None,
-        since=desk.since,
-        lines=people.lines(of, at),
-        state=row.state,
-        state_since=row.state_since,
-    )

@@ -12,7 +12,7 @@ from phoneprov_core.features.transfer.texts import WithTable
 from phoneprov_core.inventory.extensions import CHAN_SCCP, ExtensionType, Voicemail
 from phoneprov_core.inventory.links import LinkStore
 from phoneprov_core.inventory.profiles.model import TemplateName, Values
-from phoneprov_core.inventory.profiles.use_cases import ProfilesTransaction
+from phoneprov_core.inventory.profiles.reading import ProfilesTransaction
 from phoneprov_core.kernel.commands import Command
 from phoneprov_core.kernel.errors import Conflict, Problem
 from phoneprov_core.kernel.fields import (

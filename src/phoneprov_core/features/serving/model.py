@@ -235,7 +235,6 @@ class SharedFiles(Protocol):
 FetchObserver = Callable[[Fetch], None]
 """Port: called with each request once it was recorded."""
 
-
 WINDOW_MS = 60_000
 SERVED = 30
 """Rows for one file that an address fetched, in a window."""

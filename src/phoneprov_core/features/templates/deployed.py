@@ -21,7 +21,7 @@ from phoneprov_core.inventory.configuration.well_formed import Element, walk
 from phoneprov_core.inventory.extensions import CHAN_PJSIP, CHAN_SIP
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.inventory.profiles.model import SwitchRequest, TemplateRevision
-from phoneprov_core.inventory.profiles.use_cases import ProfilesTransaction
+from phoneprov_core.inventory.profiles.reading import ProfilesTransaction
 from phoneprov_core.kernel.actor import Actor, require_superadmin
 from phoneprov_core.kernel.errors import require
 from phoneprov_core.kernel.fields import SECRET, Redacted, schema

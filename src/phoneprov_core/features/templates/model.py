@@ -1,6 +1,7 @@
 """Templates and their variants, and the names and filters of their language."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated
 
 from msgspec import UNSET, UnsetType
@@ -115,7 +116,6 @@ MOST_WORK = 1_000_000
 is made its characters."""
 MOST_ELEMENTS = 1000
 """Maximum number of elements of a given list."""
-
 
 VariantModel = Annotated[
     OptionalLine,
@@ -257,3 +257,28 @@ class TemplateChanged(Conflict):
     code = "changed_meanwhile"
     usual = "This template has revision 3, not 2: it was changed meanwhile. Read it again."
     usual_problems = (Problem("revision", "must be 3, the newest"),)
+
+
+_BRACE = re.compile(r"\{(?=[{%#$\ufeff]|(?i:mac)\}|\Z)|(?<=[$#])\{")
+_MACS: Mapping[str, Callable[[str], str]] = {
+    "phone.hex": str,
+    "phone.mac": lambda mac: ":".join(re.findall("..", mac)),
+    "phone.hex|lower": str.lower,
+    "phone.mac|lower": lambda mac: ":".join(re.findall("..", mac.lower())),
+}
+"""How the MAC of a phone may be written."""
+
+
+def as_mac(texts: Sequence[str], macs: Sequence[str]) -> str | None:
+    """The text with the MAC of the phone, if each has its own at the same place."""
+    for name, written in _MACS.items():
+        if macs[0] and written(macs[0]) in texts[0] and all(macs):
+            around = {tuple(one.split(written(mac))) for one, mac in zip(texts, macs, strict=True)}
+            if len(around) == 1 and len(parts := around.pop()) == 2:
+                return f"{as_literal(parts[0])}{{{{ {name} }}}}{as_literal(parts[1])}"
+    return None
+
+
+def as_literal(text: str) -> str:
+    """A text as it is written in a template. An editor may remove a byte order mark."""
+    return _BRACE.sub("{{ '{' }}", text).replace("\ufeff", r"{{ '\ufeff' }}")

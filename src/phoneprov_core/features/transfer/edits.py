@@ -51,7 +51,6 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
 Restart = Callable[[Actor, tuple[str, ...]], Awaitable[str]]
 """Port: starts a batch that restarts these phones, and returns its UUID."""
 
-
 Noted = Mapping[str, Value | Replaced]
 
 

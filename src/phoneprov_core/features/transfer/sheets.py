@@ -13,17 +13,9 @@ from phoneprov_core.features.transfer.configurations import (
     DeskRowPatch,
     DeskTable,
 )
-from phoneprov_core.features.transfer.model import (
-    OWNER,
-    Note,
-    truth,
-)
+from phoneprov_core.features.transfer.model import OWNER, Note, truth
 from phoneprov_core.inventory.extensions import CreateExtension, Extension, ExtensionPatch
-from phoneprov_core.inventory.locations import (
-    CreateLocation,
-    Location,
-    LocationPatch,
-)
+from phoneprov_core.inventory.locations import CreateLocation, Location, LocationPatch
 from phoneprov_core.inventory.phone_parts import CreateKem, Kem, KemPatch
 from phoneprov_core.inventory.phones.model import CreatePhone, Phone, PhonePatch
 from phoneprov_core.kernel.commands import invalid, wrong
@@ -193,8 +185,6 @@ _SPOILED = (
         f"is a decimal number: the spreadsheet added the end; {_AS_TEXT}",
     ),
 )
-
-
 USERS = Sheet(
     "users", User, ImportedUser, UserPatch, lambda tx: tx.users, ("username",),
     unique=("email",), one_way=("password",),
@@ -233,8 +223,6 @@ SHEETS = {
         PERSONAL_DIRECTORY,
     )
 }
-
-
 _NEW = "line "
 
 

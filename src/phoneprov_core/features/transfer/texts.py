@@ -40,7 +40,6 @@ than a table is, or has cells without a value of their own."""
 WriteRows = Callable[[Iterable[Sequence[Any]]], str]
 """Port: these rows as lines of CSV; None is an empty cell."""
 
-
 _WAYS = ("people", "csv", "xlsx")
 
 

@@ -24,8 +24,6 @@ and that number times the pairs of equal lines among them, which is what ``Seque
 need (half a second). Beyond them all of these lines are shown as removed and added."""
 
 _LINE_END = re.compile("\r\n|\n|\r")
-
-
 Places = tuple[tuple[int, int], ...]
 """Begin and end of places in a text, as byte offsets."""
 
@@ -192,16 +190,9 @@ Compare = Callable[[Comparison], Awaitable[Compared]]
 Raises ``Unavailable`` if the computation does not finish in time.
 """
 
-
 _ATTRIBUTE = re.compile(rb"""(?<=[\s"'])([^\s=<>"'/]++)\s*+=\s*+("[^"]*+"|'[^']*+')""")
-
-
 _LINES = re.compile(r"[^\r\n]++")
-
-
 _ELEMENT_IN_TEXT = re.compile(rb"<([^\s<>/!?]++)[^<>]*+>([^<>]++)<")
-
-
 _ENDS = {b"<!--": b"-->", b"<![C": b"]]>"}
 
 

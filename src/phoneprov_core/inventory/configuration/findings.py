@@ -171,7 +171,6 @@ NUMBERS = _names(
 """Read as numbers: text in them gives the phone wrong settings, or makes it request the file
 repeatedly."""
 
-
 WORDS = _names(
     """
     allowAutoConfig alwaysUsePrimeLine alwaysUsePrimeLineVoiceMail autoAnswerAltBehavior
@@ -186,10 +185,8 @@ WORDS = _names(
 )
 """Read as ``true`` or ``false``."""
 
-
 REPEATED = _names("addOnModule capf line member ntp phoneService")
 """May occur more than once in the same place."""
-
 
 _OTHERS = _names(
     """
@@ -239,20 +236,13 @@ _OTHERS = _names(
     vxcVpnOption winCharSet WlanProfile1 WlanProfile2 WlanProfile3 WlanProfile4
     """
 )
-
-
 KNOWN = NUMBERS | WORDS | REPEATED | _OTHERS
-
-
 SPELLINGS = {name.casefold(): name for name in sorted(KNOWN)}
 """The known name for each name in lower case."""
-
 
 # Firmware, locale, date and time and the addresses of services are read when a phone starts
 # completely; lines, keys and speed dials also after a restart (Cisco's CME documentation).
 _LOAD = "loadInformation"
-
-
 _NEED_RESET = frozenset(
     {
         _LOAD, "userLocale", "networkLocale", "networkLocaleInfo", "dateTimeSetting",

@@ -10,8 +10,8 @@ from msgspec import UNSET, Struct, UnsetType
 
 from phoneprov_core.inventory.phones.model import Family
 from phoneprov_core.kernel import values
-from phoneprov_core.kernel.commands import Command, QueryCommand, record_of, wrong
-from phoneprov_core.kernel.errors import Conflict, Forbidden, InUse, Problem
+from phoneprov_core.kernel.commands import Command, record_of, wrong
+from phoneprov_core.kernel.errors import Problem
 from phoneprov_core.kernel.fields import (
     SECRET,
     Check,
@@ -29,7 +29,6 @@ from phoneprov_core.kernel.fields import (
     schema,
     within,
 )
-from phoneprov_core.kernel.search import ORDER, HasNumber, Query, SearchFields
 from phoneprov_core.kernel.values import Timestamp
 
 FirmwareFamily = Annotated[
@@ -340,61 +339,3 @@ class Switched(Struct, frozen=True):
     profile: ProfileName
     mac: StoredMac
     restart: Annotated[str, schema("`ok`, or a message that says what failed", examples=["ok"])]
-
-
-PROFILE_FIELDS = SearchFields(texts=("name",))
-
-
-ProfileSort = Literal[
-    "name", "-name", "software_type", "-software_type", "updated_at", "-updated_at",
-    "username", "-username", "number", "-number",
-]  # fmt: skip
-
-
-class ProfileSearch(QueryCommand, frozen=True, kw_only=True):
-    """Which profiles a list shows; None of a field means all."""
-
-    q: Query | None = None
-    user_uuid: Annotated[Uuid, schema("Only profiles of this user")] | None = None
-    software_type: Annotated[Family, schema("Only profiles for this firmware family")] | None = None
-    number: HasNumber | None = None
-    sort: Annotated[ProfileSort, ORDER] | None = None
-
-
-class ProfileDeletion(QueryCommand, frozen=True, kw_only=True):
-    """How a profile is deleted."""
-
-    force: Annotated[bool, schema("Delete the profile also if desks have it as their default")] = (
-        False
-    )
-
-
-class DefaultOfDesks(InUse):
-    """Desks have the profile as their default."""
-
-    usual = (
-        "This profile is the default of 00:1B:D4:12:34:56. With force=true it is deleted, and these"
-        " phones have no default profile."
-    )
-
-
-class TooManyProfiles(Conflict):
-    """The user has the maximum number of profiles."""
-
-    code = "too_many_profiles"
-    usual = "This user has 100 profiles, the maximum; delete one, or raise PHONEPROV_MOST_PROFILES."
-
-
-class TemplateNotShared(Forbidden):
-    """Only level 0 makes profiles of the template."""
-
-    code = "template_not_shared"
-    usual = "The template office is not shared: only level 0 makes profiles of it."
-
-
-class ChangedMeanwhile(Conflict):
-    """The profile has another revision than the one that the change is based on."""
-
-    code = "changed_meanwhile"
-    usual = "This profile has revision 3, not 2: it was changed meanwhile. Read it again."
-    usual_problems = (Problem("revision", "must be 3, the newest"),)

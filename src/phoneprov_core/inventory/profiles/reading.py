@@ -1,7 +1,7 @@
-"""What the linter finds in a configuration, and how two revisions differ. Stores nothing."""
+"""The stores of profiles, what the linter finds in a configuration, how two revisions differ."""
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Annotated
+from typing import Annotated, Protocol
 
 from msgspec import Struct
 
@@ -9,14 +9,96 @@ from phoneprov_core.inventory.configuration.comparison import Compare, Compariso
 from phoneprov_core.inventory.configuration.findings import Finding
 from phoneprov_core.inventory.configuration.lint import lint
 from phoneprov_core.inventory.configuration.well_formed import LARGEST
-from phoneprov_core.inventory.profiles.model import AnyRevision, FirmwareFamily, RevisionNumber
-from phoneprov_core.inventory.profiles.use_cases import ProfilesTransaction
-from phoneprov_core.kernel.actor import Actor
+from phoneprov_core.inventory.profiles.model import (
+    AnyRevision,
+    Content,
+    FirmwareFamily,
+    Profile,
+    ProfileRecord,
+    Revision,
+    RevisionNumber,
+)
+from phoneprov_core.kernel.actor import Actor, UseCaseTrail
 from phoneprov_core.kernel.commands import Command, QueryCommand
 from phoneprov_core.kernel.errors import require
 from phoneprov_core.kernel.fields import SECRET, Redacted, schema
-from phoneprov_core.kernel.ports import ReadAndWrite
-from phoneprov_core.people.access import visible
+from phoneprov_core.kernel.ports import ReadAndWrite, Rows, SearchedRows, Store
+from phoneprov_core.people.access import KnownUsers, visible
+
+
+class RevisionStore(Rows[Revision], Protocol):
+    """The revisions of profiles, each with its content. They are deleted with their profile,
+    which is their owner. Lists are by number, then uuid."""
+
+    async def add(self, revision: Revision, content: str, *, by_level_0: bool = False) -> None:
+        """Raises ``Conflict`` (code ``already_exists``) if the profile has a revision of this
+        number, ``NotFound`` if the profile does not exist."""
+
+    async def find(self, profile_uuid: str, number: int) -> Revision | None:
+        """The revision, or None."""
+
+    async def newest(self, profile_uuid: str) -> Revision | None:
+        """The revision with the largest number, or None if the profile does not exist."""
+
+    async def content(self, uuid: str) -> Content | None:
+        """The exact content of the revision with this uuid, or None."""
+
+    async def remove_oldest(self, profile_uuid: str, most: int) -> int:
+        """Remove the oldest revisions of a profile until ``most`` are left; returns the number of
+        removed revisions.
+
+        Keeps the newest revision and those that are needed: by a running deployment, by a batch
+        that has not ended, as the current revision of a phone, as one of the three other
+        revisions that were on that phone before (two of them may have the same text), or as what
+        a rollback of a phone deploys again. At most 100 phones of a revision are examined for
+        the last reason; a revision for which that does not decide is kept.
+        """
+
+
+class WholeProfileStore(SearchedRows[Profile], Protocol):
+    """Read access to profiles with the configuration of their newest revision. Profiles without a
+    revision are not included."""
+
+    async def find(self, key: str) -> Profile | None:
+        """The profile, or None."""
+
+
+class DesksOfProfiles(Protocol):
+    """The part of desks that profiles use."""
+
+    async def with_default(self, profile_uuid: str) -> list[str]:
+        """The MACs of desks with this default profile, locked."""
+
+    async def end_lines(self, owner_uuid: str, profile_uuid: str) -> None:
+        """Take the lines of the owner of a profile from phones where no user is logged in."""
+
+
+class TemplatesOfProfiles(Protocol):
+    """The part of templates that profiles use."""
+
+    async def is_shared(self, name: str) -> bool | None:
+        """Whether users without level 0 make profiles of the template of this exact name; None if
+        there is no such template. In a writing transaction no other transaction changes that until
+        this one ends."""
+
+
+class ProfilesTransaction(Protocol):
+    """Stores that the use cases of profiles use. A profile is deleted with its user."""
+
+    @property
+    def users(self) -> KnownUsers: ...
+    @property
+    def profiles(self) -> Store[ProfileRecord]: ...
+    @property
+    def whole_profiles(self) -> WholeProfileStore: ...
+    @property
+    def revisions(self) -> RevisionStore: ...
+    @property
+    def desk_uses(self) -> DesksOfProfiles: ...
+    @property
+    def trail(self) -> UseCaseTrail: ...
+    @property
+    def template_uses(self) -> TemplatesOfProfiles: ...
 
 
 class ComparedRevisions(QueryCommand, frozen=True, kw_only=True, rename={"from_": "from"}):

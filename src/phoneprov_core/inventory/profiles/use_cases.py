@@ -3,128 +3,45 @@
 import hashlib
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Protocol
+from typing import Annotated, Literal
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from phoneprov_core.inventory.configuration.well_formed import LARGEST, device_xml_rule
+from phoneprov_core.inventory.phones.model import Family
 from phoneprov_core.inventory.profiles.model import (
-    ChangedMeanwhile,
     Content,
     CreateProfile,
-    DefaultOfDesks,
     Profile,
-    ProfileDeletion,
     ProfilePatch,
     ProfileRecord,
-    ProfileSearch,
     Revision,
-    TemplateNotShared,
-    TooManyProfiles,
     from_template,
     whole,
 )
+from phoneprov_core.inventory.profiles.reading import ProfilesTransaction
 from phoneprov_core.kernel.actor import (
     SUPERADMIN,
     Actor,
-    UseCaseTrail,
     may_act_for,
     may_see_people,
     require_owner,
 )
-from phoneprov_core.kernel.commands import Rules, applied, obey, record_of, require_newest
-from phoneprov_core.kernel.errors import NotFound, require
-from phoneprov_core.kernel.ports import (
-    Clock,
-    Listing,
-    NewId,
-    Page,
-    ReadAndWrite,
-    Rows,
-    SearchedRows,
-    Store,
-    listing,
-    selected,
+from phoneprov_core.kernel.commands import (
+    QueryCommand,
+    Rules,
+    applied,
+    obey,
+    record_of,
+    require_newest,
 )
+from phoneprov_core.kernel.errors import Conflict, Forbidden, InUse, NotFound, Problem, require
+from phoneprov_core.kernel.fields import Uuid, schema
+from phoneprov_core.kernel.ports import Clock, Listing, NewId, Page, ReadAndWrite, listing, selected
+from phoneprov_core.kernel.search import ORDER, HasNumber, Query, SearchFields
 from phoneprov_core.kernel.values import known_id, timestamp
-from phoneprov_core.people.access import KnownUsers, visible
-
-
-class RevisionStore(Rows[Revision], Protocol):
-    """The revisions of profiles, each with its content. They are deleted with their profile,
-    which is their owner. Lists are by number, then uuid."""
-
-    async def add(self, revision: Revision, content: str, *, by_level_0: bool = False) -> None:
-        """Raises ``Conflict`` (code ``already_exists``) if the profile has a revision of this
-        number, ``NotFound`` if the profile does not exist."""
-
-    async def find(self, profile_uuid: str, number: int) -> Revision | None:
-        """The revision, or None."""
-
-    async def newest(self, profile_uuid: str) -> Revision | None:
-        """The revision with the largest number, or None if the profile does not exist."""
-
-    async def content(self, uuid: str) -> Content | None:
-        """The exact content of the revision with this uuid, or None."""
-
-    async def remove_oldest(self, profile_uuid: str, most: int) -> int:
-        """Remove the oldest revisions of a profile until ``most`` are left; returns the number of
-        removed revisions.
-
-        Keeps the newest revision and those that are needed: by a running deployment, by a batch
-        that has not ended, as the current revision of a phone, as one of the three other
-        revisions that were on that phone before (two of them may have the same text), or as what
-        a rollback of a phone deploys again. At most 100 phones of a revision are examined for
-        the last reason; a revision for which that does not decide is kept.
-        """
-
-
-class WholeProfileStore(SearchedRows[Profile], Protocol):
-    """Read access to profiles with the configuration of their newest revision. Profiles without a
-    revision are not included."""
-
-    async def find(self, key: str) -> Profile | None:
-        """The profile, or None."""
-
-
-class DesksOfProfiles(Protocol):
-    """The part of desks that profiles use."""
-
-    async def with_default(self, profile_uuid: str) -> list[str]:
-        """The MACs of desks with this default profile, locked."""
-
-    async def end_lines(self, owner_uuid: str, profile_uuid: str) -> None:
-        """Take the lines of the owner of a profile from phones where no user is logged in."""
-
-
-class TemplatesOfProfiles(Protocol):
-    """The part of templates that profiles use."""
-
-    async def is_shared(self, name: str) -> bool | None:
-        """Whether users without level 0 make profiles of the template of this exact name; None if
-        there is no such template. In a writing transaction no other transaction changes that until
-        this one ends."""
-
-
-class ProfilesTransaction(Protocol):
-    """Stores that the use cases of profiles use. A profile is deleted with its user."""
-
-    @property
-    def users(self) -> KnownUsers: ...
-    @property
-    def profiles(self) -> Store[ProfileRecord]: ...
-    @property
-    def whole_profiles(self) -> WholeProfileStore: ...
-    @property
-    def revisions(self) -> RevisionStore: ...
-    @property
-    def desk_uses(self) -> DesksOfProfiles: ...
-    @property
-    def trail(self) -> UseCaseTrail: ...
-    @property
-    def template_uses(self) -> TemplatesOfProfiles: ...
-
+from phoneprov_core.people.access import visible
 
 NAMED = 5
 """Maximum number of desks that a message names."""
@@ -137,6 +54,62 @@ MOST_PROFILES = 100
 
 MOST_REVISIONS = 100
 """Maximum number of revisions of a profile, besides those that are needed; 0 for no limit."""
+
+
+class ProfileDeletion(QueryCommand, frozen=True, kw_only=True):
+    """How a profile is deleted."""
+
+    force: Annotated[bool, schema("Delete the profile also if desks have it as their default")] = (
+        False
+    )
+
+
+class DefaultOfDesks(InUse):
+    """Desks have the profile as their default."""
+
+    usual = (
+        "This profile is the default of 00:1B:D4:12:34:56. With force=true it is deleted, and these"
+        " phones have no default profile."
+    )
+
+
+class TooManyProfiles(Conflict):
+    """The user has the maximum number of profiles."""
+
+    code = "too_many_profiles"
+    usual = "This user has 100 profiles, the maximum; delete one, or raise PHONEPROV_MOST_PROFILES."
+
+
+class TemplateNotShared(Forbidden):
+    """Only level 0 makes profiles of the template."""
+
+    code = "template_not_shared"
+    usual = "The template office is not shared: only level 0 makes profiles of it."
+
+
+class ChangedMeanwhile(Conflict):
+    """The profile has another revision than the one that the change is based on."""
+
+    code = "changed_meanwhile"
+    usual = "This profile has revision 3, not 2: it was changed meanwhile. Read it again."
+    usual_problems = (Problem("revision", "must be 3, the newest"),)
+
+
+PROFILE_FIELDS = SearchFields(texts=("name",))
+ProfileSort = Literal[
+    "name", "-name", "software_type", "-software_type", "updated_at", "-updated_at",
+    "username", "-username", "number", "-number",
+]  # fmt: skip
+
+
+class ProfileSearch(QueryCommand, frozen=True, kw_only=True):
+    """Which profiles a list shows; None of a field means all."""
+
+    q: Query | None = None
+    user_uuid: Annotated[Uuid, schema("Only profiles of this user")] | None = None
+    software_type: Annotated[Family, schema("Only profiles for this firmware family")] | None = None
+    number: HasNumber | None = None
+    sort: Annotated[ProfileSort, ORDER] | None = None
 
 
 @dataclass(frozen=True)

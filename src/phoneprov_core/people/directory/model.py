@@ -142,8 +142,6 @@ class PersonalContactPatch(ContactPatch, frozen=True, kw_only=True):
 
 
 CONTACT_FIELDS = SearchFields(texts=("name", "email"), numbers=("work", "mobile", "home"))
-
-
 ContactSort = Literal[
     "name", "-name", "email", "-email", "department", "-department", "location", "-location"
 ]

@@ -263,53 +263,29 @@ class PersonalDirectory:
 
 
 LONGEST_NUMBER = 32
-
-
 LONGEST_FIELD = 255
 """Characters of the field of a number; a longer text is not read."""
-
 
 _LONGEST_EXTENSION = 3
 """Digits of an extension that begins with 0, as far as it is distinguished from a second number."""
 
-
 _SCHEME = re.compile(r"\s*(?:sips?|tel|callto):/{0,2}", re.IGNORECASE)
-
-
 _WIDE = str.maketrans("\uff0b\ufe62\u207a\uff0a\uff03", "+++*#")
-
-
 # Marks between the digits of one number.
 _SEPARATORS = re.compile(r"[\s()\[\]/.\-_\u2010-\u2015\u2212\u00b7\u2022]+")
-
-
 # (0) stands for calls within the country.
 _NATIONAL = re.compile(r"\(\s*0\s*\)")
-
-
 # In "030 1 / 030 2" the second begins with 0; the number after an area code does not.
 _ANOTHER = re.compile(r"\s/\s+(?=0(?:[^\d/]*\d){2})")
-
-
 _PLAIN = re.compile(r"[0-9]+")
-
-
 _DIALLED = re.compile(r"\+?[0-9*#]+")
-
-
 _TRUNK = re.compile(r"[\s(]*0{1,2}[\s)]*(?=\+)")
-
-
 # Letters for digits, as in 0800 FLOWERS: what is before them is not the whole number.
 _NO_LABEL = "(?!(?i:ext|fax|tel|mob|int|nst))"
-
-
 _VANITY = re.compile(
     rf"[0-9][\s.\-]*{_NO_LABEL}[A-Z]{{3,}}(?![^\W\d_])|[0-9]-{_NO_LABEL}[^\W\d_]{{3,}}"
     r"|[^\W\d_]{3,}-?[0-9]"
 )
-
-
 _EXTENSION = re.compile(r";\s*(?:ext|isub|phone-context|user)\b|[^\W\d_]", re.IGNORECASE)
 
 

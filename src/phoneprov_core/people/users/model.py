@@ -148,8 +148,6 @@ class UserPatch(Command, frozen=True, kw_only=True):
 USER_FIELDS = SearchFields(
     texts=("first_name", "last_name", "username", "email"), numbers=("phone",)
 )
-
-
 UserSort = Literal[
     "first_name", "-first_name", "last_name", "-last_name", "username", "-username", "email",
     "-email", "location", "-location", "last_login_at", "-last_login_at", "number", "-number",

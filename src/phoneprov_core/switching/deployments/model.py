@@ -41,7 +41,6 @@ RESTARTED = "ok"
 RESTART_BEGUN = "The restart may have been sent to the phone; its result is not recorded."
 """The ``restart`` of a record from the moment before the command is sent until its result."""
 
-
 _READABLE = "{} of the configuration; null if the caller may not read what is in it"
 
 

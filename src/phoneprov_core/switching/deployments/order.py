@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from phoneprov_core.inventory.phones.model import Phone, misfit
 from phoneprov_core.inventory.profiles.model import Content, ProfileRecord, Revision, SwitchRequest
-from phoneprov_core.inventory.profiles.use_cases import TemplatesOfProfiles
+from phoneprov_core.inventory.profiles.reading import TemplatesOfProfiles
 from phoneprov_core.kernel.actor import SUPERADMIN, Actor, Event, Value, may_act_for, may_see_people
 from phoneprov_core.kernel.commands import filled
 from phoneprov_core.kernel.errors import Conflict, NotFound, require

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.inventory.phones.use_cases import SignsOfLife
-from phoneprov_core.inventory.profiles.use_cases import ProfilesTransaction, TemplatesOfProfiles
+from phoneprov_core.inventory.profiles.reading import ProfilesTransaction, TemplatesOfProfiles
 from phoneprov_core.kernel.actor import UseCaseTrail
 from phoneprov_core.kernel.fields import SECRET, Redacted
 from phoneprov_core.kernel.ports import NewestRows, RateStore, Store

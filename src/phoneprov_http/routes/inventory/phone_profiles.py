@@ -1,19 +1,13 @@
 """Configurations and the switch onto a phone; the owner or level 0. Helpdesks switch."""
 
 from phoneprov_core.inventory.profiles.model import (
-    ChangedMeanwhile,
     CreateProfile,
-    DefaultOfDesks,
     PreviewRequest,
     Profile,
-    ProfileDeletion,
     ProfilePatch,
-    ProfileSearch,
     Revision,
     Switched,
     SwitchRequest,
-    TemplateNotShared,
-    TooManyProfiles,
 )
 from phoneprov_core.inventory.profiles.reading import (
     ComparedRevisions,
@@ -22,7 +16,15 @@ from phoneprov_core.inventory.profiles.reading import (
     ReadConfigurations,
     RevisionDiff,
 )
-from phoneprov_core.inventory.profiles.use_cases import Profiles
+from phoneprov_core.inventory.profiles.use_cases import (
+    ChangedMeanwhile,
+    DefaultOfDesks,
+    ProfileDeletion,
+    Profiles,
+    ProfileSearch,
+    TemplateNotShared,
+    TooManyProfiles,
+)
 from phoneprov_core.kernel.errors import Forbidden, NotFound
 from phoneprov_core.switching.deployments.deploy import SwitchProfile
 from phoneprov_core.switching.deployments.preview import Preview, PreviewSwitch

@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from phoneprov_core.features.batches.changes import NOT_KNOWN, OTHER_USER
 from phoneprov_core.features.batches.commands import BatchTarget, CreateBatch
 from phoneprov_core.features.batches.model import BatchState
-from phoneprov_core.features.batches.plan import NOT_KNOWN, OTHER_USER
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import Invalid, NotFound, TimedOut
 from phoneprov_core.kernel.values import timestamp

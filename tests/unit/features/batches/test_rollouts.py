@@ -7,10 +7,11 @@ import msgspec
 import pytest
 
 from phoneprov_adapters.rendering.renderer import JinjaRenderer
-from phoneprov_core.features.batches import plan as groups
+from phoneprov_core.features.batches import changes as groups
+from phoneprov_core.features.batches.changes import OTHER_REASONS, OTHERS
 from phoneprov_core.features.batches.commands import CreateBatch
 from phoneprov_core.features.batches.model import Batch, BatchAction, BatchState, PhoneState
-from phoneprov_core.features.batches.plan import OTHER_REASONS, OTHERS, PlanBatch, PlanTemplate
+from phoneprov_core.features.batches.plan import PlanBatch, PlanTemplate
 from phoneprov_core.features.batches.work import UNCHANGED
 from phoneprov_core.features.templates.model import (
     CreateTemplate,

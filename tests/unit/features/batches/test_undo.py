@@ -9,7 +9,6 @@ import msgspec
 import pytest
 
 from phoneprov_core.features.batches import work
-from phoneprov_core.features.batches.changes import halt
 from phoneprov_core.features.batches.model import (
     Batch,
     BatchAction,
@@ -18,6 +17,7 @@ from phoneprov_core.features.batches.model import (
     PhoneState,
 )
 from phoneprov_core.features.batches.ports import Claim, claimed
+from phoneprov_core.features.batches.results import halt
 from phoneprov_core.features.desks.occupancy import change_use
 from phoneprov_core.inventory.phones.model import PhonePatch
 from phoneprov_core.inventory.profiles.model import Profile

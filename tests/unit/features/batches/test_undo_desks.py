@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from phoneprov_core.features.batches.model import Batch, PhoneState
-from phoneprov_core.features.batches.work import DEFAULT
+from phoneprov_core.features.batches.results import DEFAULT
 from phoneprov_core.features.desks.occupancy import LOGIN_ENDED, DeskChange, with_change
 from phoneprov_core.features.desks.records import DeskRecord, DeskUse
 from phoneprov_core.inventory.profiles.model import Profile, ProfilePatch

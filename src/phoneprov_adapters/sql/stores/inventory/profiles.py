@@ -24,15 +24,9 @@ from phoneprov_adapters.sql.tables.switching import (
     profiles,
 )
 from phoneprov_core.features.retention import OTHERS
-from phoneprov_core.inventory.profiles.model import (
-    PROFILE_FIELDS,
-    Content,
-    Profile,
-    ProfileRecord,
-    Revision,
-    whole,
-)
-from phoneprov_core.inventory.profiles.use_cases import RevisionStore, WholeProfileStore
+from phoneprov_core.inventory.profiles.model import Content, Profile, ProfileRecord, Revision, whole
+from phoneprov_core.inventory.profiles.reading import RevisionStore, WholeProfileStore
+from phoneprov_core.inventory.profiles.use_cases import PROFILE_FIELDS
 from phoneprov_core.kernel.ports import Rows
 from phoneprov_core.kernel.search import Search
 from phoneprov_core.switching.deployments.model import Outcome

@@ -9,10 +9,11 @@ from click.core import ParameterSource
 
 from phoneprov_adapters.files.excel import ExcelTable, begins_as_excel
 from phoneprov_adapters.files.reading import NotText, decoded
+from phoneprov_core.features.batches.changes import MOST_NAMED
 from phoneprov_core.features.batches.commands import CreateBatch
 from phoneprov_core.features.batches.lists import ReadPhones
 from phoneprov_core.features.batches.model import Batch, BatchAction, BatchState
-from phoneprov_core.features.batches.plan import MOST_NAMED, Plan
+from phoneprov_core.features.batches.plan import Plan
 from phoneprov_core.features.rehearsal.model import Expected, Rehearsal, evidence_in_words
 from phoneprov_core.features.transfer.model import RowProblem
 from phoneprov_core.kernel.commands import command_of
