@@ -257,6 +257,50 @@ def test_batch_of_a_pasted_list_names_every_choice_and_honours_the_first_phones(
     ]  # fmt: skip
 
 
+def test_first_phones_are_offered_from_the_list_and_removed_with_their_line(
+    console: Console, service: Service, screenshots: Path
+) -> None:
+    page = console.page
+    console.open("#/batches/new")
+    picker = page.get_by_label("Choose a first phone", exact=True)
+    options = picker.get_by_role("option")
+    everything = len(service.api("GET", "phones?is_active=true"))
+    expect(options).to_have_count(everything + 1)
+    page.get_by_label("MAC addresses").fill(f"{FIRST}\n{SECOND}")
+    expect(options).to_have_text(["None", re.compile(f"^Desk 1, .*{FIRST}"), re.compile("^Desk 2")])
+    for mac in (FIRST, SECOND):
+        picker.select_option(value=mac)
+    expect(picker).to_have_value("")
+    page.get_by_label("MAC addresses").fill(SECOND)
+    expect(page.get_by_role("button", name=f"Not first: Desk 1 ({FIRST})")).to_have_count(0)
+    expect(page.get_by_text(f"this batch does not have them: Desk 1 ({FIRST})")).to_be_visible()
+    expect(page.get_by_label("First phones", exact=True)).to_have_value("1")
+    expect(options).to_have_text(["None", re.compile("^Desk 2")])
+    page.screenshot(path=screenshots / "batch-first-removed.png", full_page=True)
+
+    page.get_by_role("button", name="Now, three first, undo").click()
+    expect(page.get_by_label("First phones", exact=True)).to_have_value("3")
+    expect(page.get_by_label("First phones", exact=True)).to_be_enabled()
+    expect(page.get_by_role("button", name=re.compile("^Not first: "))).to_have_count(0)
+    expect(page.get_by_label("If it stops, put back")).to_be_checked()
+    expect(page.get_by_label("Start at")).to_have_value("")
+    page.get_by_role("button", name="Now", exact=True).click()
+    expect(page.get_by_label("First phones", exact=True)).to_have_value("")
+    expect(page.get_by_label("If it stops, put back")).not_to_be_checked()
+
+    page.get_by_label("MAC addresses").fill("")
+    page.get_by_label("Location", exact=True).select_option(value="Annex")
+    expect(options.filter(has_text="Desk 1,")).to_have_count(0)
+    picker.select_option(value=SECOND)
+    page.get_by_label("Location", exact=True).select_option(value="Hall")
+    page.get_by_role("button", name="Start batch").click()
+    expect(page.get_by_text(f"this batch does not have them: Desk 2 ({SECOND})")).to_be_visible()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.get_by_label(re.compile("^Action")).select_option(value="restart")
+    expect(page.get_by_role("button", name="Now, three first, undo")).to_be_hidden()
+    expect(page.get_by_role("button", name="Now", exact=True)).to_be_visible()
+
+
 def test_discovered_phone_is_adopted(console: Console, service: Service, screenshots: Path) -> None:
     mac = "00:1B:D4:00:00:70"
     assert service.ask_for_file("SEP001BD4000070.cnf.xml", "127.0.1.70") == 404

@@ -176,7 +176,7 @@ function same(one, other) {
 // A choice from a list that the server searches. Nothing is chosen at first.
 
 const PAUSE_MS = 250;
-const MOST_CHOICES = 50;
+export const MOST_CHOICES = 50;
 
 /** The path of a list of choices: in their order, or the best match first.
  * @param {string} path @param {string} [sort] @param {Record<string, string>} [filters] */
@@ -185,9 +185,9 @@ export const choices = (path, sort = "name", filters = {}) => (/** @type {string
 
 /**
  * `chosen` is the path of the record that is chosen at first, `none` what no choice means; `rows` adds to the
- * records what `option` shows of them.
+ * records what `option` shows of them. Instead of a `path` it may be the records.
  *
- * @param {{label: string, chosen?: string, path: (q: string) => string,
+ * @param {{label: string, chosen?: string, path: (q: string) => string | Promise<any[]>,
  *   option: (row: any) => {value: string, text: string}, isOptional?: boolean, none?: string,
  *   rows?: (found: any[]) => Promise<any[]>,
  *   changed?: () => void}} options
@@ -227,11 +227,14 @@ export function picker(options) {
   /** @type {Map<string, any>} */
   const rows = new Map();
 
+  let turn = 0;
   async function load() {
     const q = search.value.trim();
+    const own = (turn += 1);
     try {
-      const data = await seen((await api.get(path(q))).data);
-      if (q !== search.value.trim()) return; // a later search is on its way
+      const found = path(q);
+      const data = await seen(typeof found === "string" ? (await api.get(found)).data : await found);
+      if (own !== turn) return; // a later search is on its way
       const kept = rows.get(select.value);
       show(q ? [...(kept ? [kept] : []), ...data] : [...first, ...(kept ? [kept] : []), ...data]);
       if (data.length >= MOST_CHOICES) find.hidden = false;
@@ -289,6 +292,14 @@ export function picker(options) {
       mark(texts.chooseFirst(label));
       select.focus();
       return false;
+    },
+    /** Choose nothing. */
+    clear: () => (select.value = ""),
+    /** Offer what `path` is now; nothing is chosen. */
+    reload() {
+      rows.clear();
+      select.value = "";
+      return load();
     },
     ready: begin(),
   };

@@ -131,6 +131,8 @@ export const switching = {
   presetTonight: "Tonight, three first, undo",
   addFirst: "Choose a first phone",
   notFirstAnyMore: "Not first",
+  /** @param {string[]} titles */
+  firstRemoved: (titles) => `Not first any more, because this batch does not have them: ${titles.join(", ")}`,
   /** @param {string} title */
   notFirst: (title) => `Not first: ${title}`,
   firstOutcomes: { changed: "changes", unchanged: "has it already, so it proves nothing", unfit: "would be skipped, so the batch would stop" },

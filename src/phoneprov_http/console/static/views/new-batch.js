@@ -2,14 +2,14 @@
 
 import { api, session, withQuery } from "../api.js";
 import { count, fill, h } from "../dom.js";
-import { choices, listed, picker, recordForm } from "../elements/forms.js";
+import { MOST_CHOICES, choices, listed, picker, recordForm } from "../elements/forms.js";
 import { ask, errorBox, facts, heading, help, section } from "../elements/parts.js";
 import { BATCH_PACE, ROLLOUT, SOFTWARE_TYPES, field } from "../fields.js";
 import { go, keep, kept } from "../navigation.js";
 import { texts } from "../texts.js";
 import { labelOf } from "../texts/frame.js";
 import { planned, rehearsed } from "./batches.js";
-import { PHONES, PROFILES, chosen, phoneNames, phoneTitle } from "./shared.js";
+import { PHONES, PROFILES, chosen, deployedOn, phoneNames, phoneTitle, phonesAmong } from "./shared.js";
 
 const PAUSE_MS = 300;
 /** The hour of the evening at which "tonight" begins. */
@@ -131,20 +131,45 @@ export async function newBatchView({ element, query, signal }) {
   /** The phones that were chosen to be first, with their titles. @type {Map<string, string>} */
   const firstPhones = new Map();
   const firstList = h("ul", { className: "plain" });
+  const notFirst = h("p", { className: "hint", role: "status" });
+  /** Of which phones the batch is: the list, or the filters of phones. @type {{macs: string[] | null, filters: Record<string, any>}} */
+  let scope = { macs: null, filters: { model: null, location: null, software_type: null } };
   const firstPicker = picker({
     label: texts.addFirst,
-    path: (q) => {
-      const { model, location, software_type } = values();
-      return choices("phones", "name", /** @type {any} */ ({ model, location, software_type, is_active: true }))(q);
-    },
+    path: (q) =>
+      scope.macs ? phonesAmong(scope.macs, { q }, signal, MOST_CHOICES) : choices("phones", "name", { ...scope.filters, is_active: "true" })(q),
     ...PHONES,
     isOptional: true,
     changed: () => {
       const row = firstPicker.row();
+      firstPicker.clear();
       if (row) firstPhones.set(row.mac, phoneTitle(row));
+      fill(notFirst);
       showFirst();
     },
   });
+
+  /** The first phones are phones of the batch: the others are removed, and named.
+   * @param {Record<string, any>} order @param {string[] | null} macs @returns {Promise<boolean>} whether all are */
+  async function keepFirst({ model, location, software_type, template }, macs) {
+    const now = { macs, filters: { model, location, software_type } };
+    if (JSON.stringify(now) !== JSON.stringify(scope)) {
+      scope = now;
+      void firstPicker.reload();
+    }
+    if (firstPhones.size === 0 || (!macs && ![model, location, software_type, template].some(Boolean))) return true;
+    const chosen = [...firstPhones.keys()];
+    const found = macs ?? (await phonesAmong(chosen, { ...now.filters, is_active: true }, signal)).map(({ mac }) => mac);
+    const isIn = await Promise.all(
+      chosen.map(async (mac) => found.includes(mac) && (!template || (await deployedOn(`phones/${mac}`, signal)).current?.template_name === template)),
+    );
+    const removed = chosen.filter((_, place) => !isIn[place]);
+    if (removed.length === 0) return true;
+    fill(notFirst, texts.firstRemoved(removed.map((mac) => firstPhones.get(mac) ?? mac)));
+    for (const mac of removed) firstPhones.delete(mac);
+    showFirst();
+    return false;
+  }
 
   function showFirst() {
     const rows = [...firstPhones].map(([mac, title]) => {
@@ -172,7 +197,8 @@ export async function newBatchView({ element, query, signal }) {
     return asked.found;
   }
 
-  /** What is sent, and the lines that are wrong: a list of phones, or filters. */
+  /** What is sent, the lines that are wrong, and whether the first phones are as they were chosen: a list of
+   * phones, or filters. */
   async function orderNow() {
     /** @type {Record<string, any>} */
     const { macs, ...order } = values();
@@ -184,6 +210,7 @@ export async function newBatchView({ element, query, signal }) {
       if (isPaired && isSwitch) order.items = phones.map(({ mac, profile_uuid }) => ({ mac, profile_uuid }));
       else order.macs = phones.map(({ mac }) => mac);
     }
+    const isAsChosen = !isSwitch || (await keepFirst(order, phones.length > 0 ? phones.map(({ mac }) => mac) : null));
     if (!isSwitch) for (const name of OF_SWITCHES) delete order[name];
     if (firstPhones.size > 0 && isSwitch) {
       delete order.first;
@@ -193,7 +220,7 @@ export async function newBatchView({ element, query, signal }) {
     if (profile.value() && isSwitch && !order.items) order.profile_uuid = profile.value();
     // Without a value each field has its default, but this one means never.
     const given = Object.entries(order).filter(([name, value]) => value !== null || name === "stop_after_failures");
-    return { order: /** @type {Record<string, any>} */ (Object.fromEntries(given)), problems };
+    return { order: /** @type {Record<string, any>} */ (Object.fromEntries(given)), problems, isAsChosen };
   }
 
   /** @param {Record<string, any>} order */
@@ -241,11 +268,9 @@ export async function newBatchView({ element, query, signal }) {
   }
 
   async function save() {
-    const { order, problems } = await orderNow();
-    if (problems.length > 0) {
-      tellProblems(problems);
-      return null;
-    }
+    const { order, problems, isAsChosen } = await orderNow();
+    if (problems.length > 0) tellProblems(problems);
+    if (problems.length > 0 || !isAsChosen) return null;
     const number = order.only_changed && changing !== null ? changing : await phonesOf(order);
     if (number !== null) {
       const details = h("div", {}, facts(choicesOf(order)), h("p", {}, texts.startBatchHint));
@@ -290,32 +315,23 @@ export async function newBatchView({ element, query, signal }) {
     said.classList.add("problem");
   }
 
-  /** @param {string} name @param {Record<string, string | boolean>} wanted */
-  const preset = (name, wanted) =>
-    h(
-      "button",
-      {
-        type: "button",
-        onclick: () => {
-          input("start_at").value = String(wanted.start_at ?? "");
-          input("undo_on_stop").checked = Boolean(wanted.undo_on_stop);
-          if (!wanted.first) firstPhones.clear();
-          showFirst();
-          if (firstPhones.size === 0) input("first").value = String(wanted.first ?? "");
-        },
-      },
-      name,
-    );
-  const careful = { first: "3", undo_on_stop: true };
-  const presets = h(
-    "div",
-    { className: "actions wide", role: "group", "aria-label": texts.presets },
-    preset(texts.presetNow, {}),
-    preset(texts.presetNowCareful, careful),
-    preset(texts.presetTonight, { ...careful, start_at: tonight(Date.now(), zone) }),
-  );
-  const chosenFirst = h("div", {}, firstPicker.element, firstList);
-  const ofSwitches = [part("first"), chosenFirst, part("undo_on_stop"), ...["first_minutes", "only_changed", "newest"].map(part)];
+  /** Sets each choice that its name says, also against phones that were chosen to be first.
+   * @param {string} name @param {boolean} isTonight @param {boolean} isCareful */
+  const preset = (name, isTonight, isCareful) => {
+    const press = () => {
+      input("start_at").value = isTonight ? tonight(Date.now(), zone) : "";
+      input("undo_on_stop").checked = isCareful;
+      firstPhones.clear();
+      fill(notFirst);
+      showFirst();
+      input("first").value = isCareful ? "3" : "";
+    };
+    return h("button", { type: "button", onclick: press }, name);
+  };
+  const careful = [preset(texts.presetNowCareful, false, true), preset(texts.presetTonight, true, true)];
+  const presets = h("div", { className: "actions wide", role: "group", "aria-label": texts.presets }, preset(texts.presetNow, false, false), ...careful);
+  const chosenFirst = h("div", {}, firstPicker.element, firstList, notFirst);
+  const ofSwitches = [...careful, part("first"), chosenFirst, part("undo_on_stop"), ...["first_minutes", "only_changed", "newest"].map(part)];
   const technical = h("details", { className: "wide" }, h("summary", {}, texts.technical), h("div", { className: "record" }, ...TECHNICAL.map(part)));
   part("action").after(
     profile.element,

@@ -82,17 +82,25 @@ const MOST_NAMED = 100;
 /** @param {string} mac in any spelling */
 const digitsOf = (mac) => mac.replace(/[:.-]/g, "").toUpperCase();
 
+/** Those of these phones that match the filters, at least `most` of them if there are so many.
+ * @param {string[]} macs @param {Record<string, any>} filters @param {AbortSignal} [signal] @param {number} [most]
+ * @returns {Promise<any[]>} */
+export async function phonesAmong(macs, filters, signal, most = Infinity) {
+  const all = [...new Set(macs)];
+  /** @type {any[]} */
+  const found = [];
+  for (let at = 0; at < all.length && found.length < most; at += MOST_NAMED) {
+    const page = all.slice(at, at + MOST_NAMED).map((mac) => mac.replaceAll(":", "")).join(",");
+    found.push(...(await api.get(withQuery("phones", { ...filters, macs: page, limit: MOST_NAMED }), signal)).data);
+  }
+  return found;
+}
+
 /** The names of phones by MAC address; one that is not in the inventory has none.
  * @param {string[]} macs @param {AbortSignal} [signal] @returns {Promise<Map<string, string>>} */
 export async function phoneNames(macs, signal) {
-  const all = [...new Set(macs)];
-  const pages = Array.from({ length: Math.ceil(all.length / MOST_NAMED) }, (_, page) =>
-    all.slice(page * MOST_NAMED, (page + 1) * MOST_NAMED).map((mac) => mac.replaceAll(":", "")).join(","),
-  );
-  const found = await Promise.all(
-    pages.map((page) => api.get(withQuery("phones", { macs: page, limit: MOST_NAMED }), signal)),
-  );
-  return new Map(found.flatMap(({ data }) => data).map(({ mac, name }) => [mac, name ?? ""]));
+  const found = await phonesAmong(macs, {}, signal);
+  return new Map(found.map(({ mac, name }) => [mac, name ?? ""]));
 }
 
 /** @typedef {import("../../types").Numbered} Numbered */
