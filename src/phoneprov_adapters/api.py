@@ -31,7 +31,7 @@ from phoneprov_adapters.composition.variables import (
     SettingsError as SettingsError,
     Variables as Variables,
 )
-from phoneprov_adapters.ftp.settings import FtpSettings as FtpSettings
+from phoneprov_adapters.ftp.steps import FtpSettings as FtpSettings
 from phoneprov_adapters.ftp.uploader import FtpUploader as FtpUploader
 from phoneprov_adapters.memory.database import MemoryDatabase as MemoryDatabase
 from phoneprov_adapters.memory.devices import (

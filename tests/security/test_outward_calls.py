@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from phoneprov_adapters.ftp.settings import FtpSettings
+from phoneprov_adapters.ftp.steps import FtpSettings
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.phone.http import PhoneWeb, PhoneWebSettings
 from phoneprov_adapters.phone.watch import RealReachability, WebWatch

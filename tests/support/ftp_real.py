@@ -16,7 +16,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from phoneprov_adapters.ftp.settings import FtpSettings, Tls
+from phoneprov_adapters.ftp.client import Tls
+from phoneprov_adapters.ftp.steps import FtpSettings
 from support.ftp_servers import PASSWORD, USER
 
 UNPACKED = os.environ.get("PHONEPROV_TEST_FTP_SERVERS", "")

@@ -11,7 +11,8 @@ from typing import Any, Self
 import msgspec
 import trustme
 
-from phoneprov_adapters.ftp.settings import FtpSettings, Tls
+from phoneprov_adapters.ftp.client import Tls
+from phoneprov_adapters.ftp.steps import FtpSettings
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.memory.devices import MemoryUploader
 from phoneprov_adapters.runtime.networks import PhoneNetworks

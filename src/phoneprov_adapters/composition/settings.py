@@ -12,7 +12,7 @@ from phoneprov_adapters.composition.variables import (
     SettingsError as SettingsError,  # noqa: PLC0414
     Variables,
 )
-from phoneprov_adapters.ftp.settings import FtpSettings
+from phoneprov_adapters.ftp.steps import FtpSettings
 from phoneprov_adapters.phone.http import PhoneWebSettings
 from phoneprov_core.features.desks.model import DeskPolicy
 from phoneprov_core.features.identities.model import Passwords

@@ -14,7 +14,8 @@ from msgspec.structs import replace
 from phoneprov_adapters.composition import forms
 from phoneprov_adapters.composition.forms import Form, Network, member, number, one_of
 from phoneprov_adapters.composition.plugins import PHONE_DRIVERS, UPLOADERS
-from phoneprov_adapters.ftp.settings import TOTAL_SECONDS, Tls
+from phoneprov_adapters.ftp.client import Tls
+from phoneprov_adapters.ftp.steps import TOTAL_SECONDS
 from phoneprov_adapters.phone.http import Scheme
 from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_adapters.runtime.tasks import processors

@@ -10,7 +10,6 @@ from typing import NamedTuple
 from aioftp.client import DataConnectionThrottleStreamIO
 
 from phoneprov_adapters.ftp.client import FtpClient
-from phoneprov_adapters.ftp.settings import FtpSettings
 from phoneprov_adapters.ftp.steps import (
     CONNECTING,
     LOGGING_IN,
@@ -20,6 +19,7 @@ from phoneprov_adapters.ftp.steps import (
     TLS,
     UPLOADING,
     VERIFYING,
+    FtpSettings,
     ServerRefused,
     Steps,
 )

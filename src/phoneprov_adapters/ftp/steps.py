@@ -1,4 +1,4 @@
-"""The steps of an upload: deadlines and error messages.
+"""The settings of an FTP server, and the steps of an upload: deadlines and error messages.
 
 The number of a reply does not distinguish a wrong password from a server that requires TLS or is
 full; the text does. The text is only searched, never repeated.
@@ -9,12 +9,58 @@ import re
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Literal
+from typing import Annotated, Literal
 
 import aioftp
 
-from phoneprov_adapters.ftp.client import NoPassive
+from phoneprov_adapters.ftp.client import NoPassive, Tls
+from phoneprov_adapters.runtime.networks import is_host
 from phoneprov_core.kernel.errors import Refused, TimedOut
+from phoneprov_core.kernel.fields import SECRET, Redacted
+
+TOTAL_SECONDS = 15.0
+"""Seconds for a whole upload. Together with the first request to the phone (1), the clearing of the
+session (5) and the restart (8) a switch ends within 30 seconds."""
+
+
+class FtpSettings(Redacted, frozen=True, kw_only=True):
+    """One FTP server, or with ``host`` None the server on every phone.
+
+    ``tls_ca`` is the path of a PEM file with the trusted authorities, None for the system's store.
+    ``directory`` is a folder below the login folder, or an absolute one; empty stays in the login
+    folder. ``timeout`` is seconds for one step (one command, or 64 KiB of a file), ``total``
+    seconds for a whole upload. Raises ValueError for an invalid value. No representation contains
+    the password.
+    """
+
+    host: str | None = None
+    port: int = 21
+    user: str = "anonymous"
+    password: Annotated[str, SECRET] = ""
+    tls: Tls = "off"
+    tls_ca: str | None = None
+    directory: str = ""
+    timeout: float = 5.0
+    total: float = TOTAL_SECONDS
+
+    def __post_init__(self) -> None:
+        if self.host is not None and not is_host(self.host):
+            raise ValueError("The FTP host is not a host name or an address.")
+        if not 1 <= self.port <= 65535:
+            raise ValueError("The FTP port must be from 1 to 65535.")
+        for name in ("user", "password", "directory"):
+            if any(char in getattr(self, name) for char in "\r\n\0"):
+                raise ValueError(f"The FTP {name} must not contain line ends.")
+        if self.tls not in {"off", "explicit", "implicit"}:
+            raise ValueError("The FTP TLS mode must be off, explicit or implicit.")
+        if not (self.timeout > 0 and self.total > 0):
+            raise ValueError("The FTP timeouts must be more than 0 seconds.")
+
+    def path_of(self, filename: str) -> str:
+        """The path of a file on the server, with a leading slash."""
+        folder = self.directory.strip("/")
+        return f"/{folder}/{filename}" if folder else f"/{filename}"
+
 
 CONNECTING = "connecting"
 LOGGING_IN = "logging in"

@@ -23,8 +23,7 @@ from phoneprov_adapters.ftp.replace import (
     is_in_place,
 )
 from phoneprov_adapters.ftp.session import FtpServer, FtpSession
-from phoneprov_adapters.ftp.settings import FtpSettings
-from phoneprov_adapters.ftp.steps import RENAMING, ServerRefused, Steps
+from phoneprov_adapters.ftp.steps import RENAMING, FtpSettings, ServerRefused, Steps
 from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.switching.devices.names import check_segments

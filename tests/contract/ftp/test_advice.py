@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 import trustme
 
-from phoneprov_adapters.ftp.settings import FtpSettings, Tls
+from phoneprov_adapters.ftp.client import Tls
+from phoneprov_adapters.ftp.steps import FtpSettings
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_core.kernel.errors import PhoneprovError, Refused

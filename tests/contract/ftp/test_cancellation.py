@@ -6,7 +6,7 @@ from time import perf_counter
 
 import pytest
 
-from phoneprov_adapters.ftp.settings import Tls
+from phoneprov_adapters.ftp.client import Tls
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_core.switching.devices.ports import Upload

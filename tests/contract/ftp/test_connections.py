@@ -10,8 +10,8 @@ import pytest
 from aioftp.common import Code
 
 from phoneprov_adapters.ftp import listings
-from phoneprov_adapters.ftp.client import FtpClient
-from phoneprov_adapters.ftp.settings import FtpSettings, Tls
+from phoneprov_adapters.ftp.client import FtpClient, Tls
+from phoneprov_adapters.ftp.steps import FtpSettings
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_core.kernel.errors import PhoneprovError, Refused

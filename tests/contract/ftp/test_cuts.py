@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import uvloop
 
-from phoneprov_adapters.ftp.settings import Tls
+from phoneprov_adapters.ftp.client import Tls
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_core.kernel.errors import PhoneprovError

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from phoneprov_adapters.ftp.settings import FtpSettings
+from phoneprov_adapters.ftp.steps import FtpSettings
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_core.kernel.values import PRIVATE_RANGES

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from phoneprov_adapters.ftp.settings import FtpSettings
+from phoneprov_adapters.ftp.steps import FtpSettings
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_core.switching.devices.ports import Upload

@@ -6,8 +6,8 @@ import asyncio
 import pytest
 import uvloop
 
+from phoneprov_adapters.ftp.client import Tls
 from phoneprov_adapters.ftp.replace import FOUND_LATER
-from phoneprov_adapters.ftp.settings import Tls
 from phoneprov_adapters.ftp.uploader import NOT_HIDDEN, FtpUploader
 from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_core.kernel.errors import PhoneprovError, Refused, TimedOut

@@ -6,8 +6,7 @@ from typing import Any, cast
 import pytest
 
 from phoneprov_adapters.ftp.session import FtpSession
-from phoneprov_adapters.ftp.settings import FtpSettings
-from phoneprov_adapters.ftp.steps import Steps
+from phoneprov_adapters.ftp.steps import FtpSettings, Steps
 from phoneprov_adapters.memory.devices import MemoryUploader
 from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_core.kernel.errors import Refused, TimedOut

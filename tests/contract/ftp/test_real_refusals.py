@@ -5,7 +5,7 @@ from ftplib import FTP, Error
 
 import pytest
 
-from phoneprov_adapters.ftp.settings import FtpSettings
+from phoneprov_adapters.ftp.steps import FtpSettings
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.runtime.networks import PhoneNetworks
 from phoneprov_core.kernel.errors import Refused

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from phoneprov_adapters.ftp.settings import FtpSettings
+from phoneprov_adapters.ftp.steps import FtpSettings
 from phoneprov_adapters.ftp.uploader import FtpUploader
 from phoneprov_adapters.memory.devices import MemoryReachability
 from phoneprov_adapters.phone import watch as reach

@@ -10,7 +10,7 @@ import pytest
 
 from phoneprov_adapters.asterisk.connection import ManagerConnection, ManagerSettings
 from phoneprov_adapters.ftp.session import FtpServer
-from phoneprov_adapters.ftp.settings import FtpSettings
+from phoneprov_adapters.ftp.steps import FtpSettings
 from phoneprov_adapters.runtime.networks import connected, looked_up
 from phoneprov_core.kernel.errors import Refused, TimedOut
 

@@ -1,12 +1,18 @@
-"""Access to the use cases for commands, as the operator of the machine."""
+"""Access of commands to the use cases, as the operator of the machine, and to files."""
 
 import asyncio
+import filecmp
+import io
 import logging
+import os
+import shutil
 import sys
-from collections.abc import Awaitable, Callable
+import tempfile
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TextIO, TypeVar
 
 import click
 from rich.console import Console
@@ -119,3 +125,67 @@ def content_of(file: Path) -> str:
         raise click.UsageError(f"{file} cannot be read ({error.strerror}).") from None
     except ValueError as error:
         raise click.UsageError(f"{file} {error}.") from None
+
+
+@contextmanager
+def readable(file: Path) -> Iterator[Path]:
+    """The file; for ``-`` and pipes, which can be read only once, a copy of their content."""
+    if str(file) != "-" and file.is_file():
+        yield file
+        return
+    with tempfile.NamedTemporaryFile(prefix="phoneprov-import-") as copy:
+        with click.open_file(str(file), "rb") as content:
+            shutil.copyfileobj(content, copy)
+        copy.flush()
+        yield Path(copy.name)
+
+
+@contextmanager
+def written(file: Path, *, private: bool) -> Iterator[TextIO]:
+    """Standard output for ``-``; what exists at ``file`` if that is no regular file (a pipe, a
+    device); else a new file that replaces ``file``, or the target of a link, when complete. All in
+    UTF-8."""
+    if str(file) == "-":
+        # Not in the encoding of the locale: it may lack letters, and no import could read it.
+        out = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="")
+        try:
+            yield out
+        finally:
+            out.detach()  # flushes, and leaves standard output open
+        return
+    if _is_special(file):
+        with file.open("w", encoding="utf-8", newline="") as special:
+            yield special
+        return
+    file = file.resolve()
+    descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as out:
+            yield out
+            out.flush()
+            os.fsync(out.fileno())
+        if not private:
+            mask = os.umask(0)
+            os.umask(mask)
+            Path(name).chmod(0o666 & ~mask)
+        if _is_same(Path(name), file):
+            Path(name).unlink()
+        else:
+            Path(name).replace(file)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _is_same(new: Path, file: Path) -> bool:
+    """Whether the file exists with the same content and mode: it keeps its time then, by which
+    other programs see a change."""
+    if not file.is_file() or new.stat().st_mode != file.stat().st_mode:
+        return False
+    return filecmp.cmp(new, file, shallow=False)
+
+
+def _is_special(file: Path) -> bool:
+    if Path(os.path.normpath(file.absolute())).parts[1:2] in {("dev",), ("proc",)}:
+        return True
+    return file.exists() and not file.is_file()

@@ -10,8 +10,8 @@ from phoneprov_adapters.files.excel import ExcelTable, is_excel
 from phoneprov_adapters.files.ldif import LdifTable, WholeCsv
 from phoneprov_core.features.sync.model import Directory, Synced, SyncOptions
 from phoneprov_core.kernel.commands import command_of
-from phoneprov_http.main.commands.features.transfer import naming_sheets, readable
-from phoneprov_http.main.commands.local_access import as_operator
+from phoneprov_http.main.commands.features.transfer import naming_sheets
+from phoneprov_http.main.commands.local_access import as_operator, readable
 from phoneprov_http.main.commands.terminal import naming, printable
 
 _OPTIONS = {"source": "--source", "most": "--most", "missing": "--missing"}

@@ -29,7 +29,6 @@ from phoneprov_core.kernel.actor import SYSTEM
 from phoneprov_core.kernel.errors import Conflict, NotFound
 from phoneprov_core.kernel.values import known_id
 from phoneprov_http.main.commands.features.rollout import show_plan
-from phoneprov_http.main.commands.features.transfer import written
 from phoneprov_http.main.commands.inventory.lint import line_of
 from phoneprov_http.main.commands.local_access import (
     Acting,
@@ -37,6 +36,7 @@ from phoneprov_http.main.commands.local_access import (
     content_of,
     profile_called,
     those,
+    written,
 )
 from phoneprov_http.main.commands.terminal import (
     FILE,

@@ -2,12 +2,7 @@
 
 import asyncio
 import errno
-import filecmp
-import io
-import os
-import shutil
 import sys
-import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -28,7 +23,13 @@ from phoneprov_core.features.transfer.sheets import EXTENSIONS, PERSONAL_DIRECTO
 from phoneprov_core.features.transfer.texts import SentTable
 from phoneprov_core.features.transfer.use_cases import KINDS, columns_in, columns_out
 from phoneprov_core.kernel.errors import Refused
-from phoneprov_http.main.commands.local_access import Acting, as_operator, counting
+from phoneprov_http.main.commands.local_access import (
+    Acting,
+    as_operator,
+    counting,
+    readable,
+    written,
+)
 from phoneprov_http.main.commands.terminal import naming, printable
 
 _CONTENTS = {"profiles", "templates"}
@@ -145,51 +146,6 @@ async def _write_sections(
     return count
 
 
-@contextmanager
-def written(file: Path, *, private: bool) -> Iterator[TextIO]:
-    """Standard output for ``-``; what exists at ``file`` if that is no regular file (a pipe, a
-    device); else a new file that replaces ``file``, or the target of a link, when complete. All in
-    UTF-8."""
-    if str(file) == "-":
-        # Not in the encoding of the locale: it may lack letters, and no import could read it.
-        out = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="")
-        try:
-            yield out
-        finally:
-            out.detach()  # flushes, and leaves standard output open
-        return
-    if _is_special(file):
-        with file.open("w", encoding="utf-8", newline="") as special:
-            yield special
-        return
-    file = file.resolve()
-    descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as out:
-            yield out
-            out.flush()
-            os.fsync(out.fileno())
-        if not private:
-            mask = os.umask(0)
-            os.umask(mask)
-            Path(name).chmod(0o666 & ~mask)
-        if _is_same(Path(name), file):
-            Path(name).unlink()
-        else:
-            Path(name).replace(file)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
-def _is_same(new: Path, file: Path) -> bool:
-    """Whether the file exists with the same content and mode: it keeps its time then, by which
-    other programs see a change."""
-    if not file.is_file() or new.stat().st_mode != file.stat().st_mode:
-        return False
-    return filecmp.cmp(new, file, shallow=False)
-
-
 def _is_standard_output(file: Path) -> bool:
     # To open /dev/stdout again truncates the file that the output is redirected to, and the last
     # message is then written over its beginning.
@@ -197,12 +153,6 @@ def _is_standard_output(file: Path) -> bool:
         names = {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}
         return str(file) in names and sys.stdout.fileno() == 1
     return False
-
-
-def _is_special(file: Path) -> bool:
-    if Path(os.path.normpath(file.absolute())).parts[1:2] in {("dev",), ("proc",)}:
-        return True
-    return file.exists() and not file.is_file()
 
 
 _PROFILES = "profiles"
@@ -306,19 +256,6 @@ def _of_table(kind: str, file: Path, table: ConfigurationTable, **how: Any) -> I
                 f"{file.name}: {', '.join(wrong)} {are} of this table; the columns are {known}."
             )
         return as_operator(lambda at: at.container.transfer().into(at.actor, kind, table, **how))
-
-
-@contextmanager
-def readable(file: Path) -> Iterator[Path]:
-    """The file; for ``-`` and pipes, which can be read only once, a copy of their content."""
-    if str(file) != "-" and file.is_file():
-        yield file
-        return
-    with tempfile.NamedTemporaryFile(prefix="phoneprov-import-") as copy:
-        with click.open_file(str(file), "rb") as content:
-            shutil.copyfileobj(content, copy)
-        copy.flush()
-        yield Path(copy.name)
 
 
 @contextmanager
