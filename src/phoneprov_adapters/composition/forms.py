@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from phoneprov_adapters.runtime.networks import PhoneNetworks, is_host, is_protected, network_of
 from phoneprov_adapters.sql.engines.address import check_address
-from phoneprov_core.switching.devices.names import check_filename_template, is_context
+from phoneprov_core.switching.devices.names import check_filename_pattern, is_context
 
 T = TypeVar("T")
 N = TypeVar("N", bound=Enum)
@@ -112,8 +112,8 @@ def _database_url(text: str) -> str:
     return text
 
 
-def _filename_template(text: str) -> str:
-    check_filename_template(text)
+def _filename_pattern(text: str) -> str:
+    check_filename_pattern(text)
     if "{mac}" not in text.lower():
         # All phones may share one server, and each requests a file of its own name.
         raise ValueError("it must contain {MAC} or {mac}")
@@ -197,7 +197,7 @@ DATABASE_URL = Form(
     _database_url,
     is_secret=True,
 )
-FILENAME = Form("a file name with {MAC} or {mac}", _filename_template)
+FILENAME = Form("a file name with {MAC} or {mac}", _filename_pattern)
 PHONE_URL = Form(
     f"an http or https address without a query, of at most {LONGEST_BASE} characters", _phone_url
 )

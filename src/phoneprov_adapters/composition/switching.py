@@ -82,7 +82,7 @@ class SwitchingContainer(InventoryContainer):
     deploy = singleton(
         Deploy, records=of(records), uploader=of(Adapters.uploader), driver=driver,
         confirm=of(confirm), run_to_end=of(Adapters.tasks, lambda it: it.run), texts=of(texts),
-        filename_template=setting(lambda it: it.ftp_filename))
+        filename_pattern=setting(lambda it: it.ftp_filename))
     switch_profile = singleton(SwitchProfile, database=database, deploy=of(deploy))
     rollback = singleton(Rollback, database=database, deploy=of(deploy))
     restart_phone = singleton(

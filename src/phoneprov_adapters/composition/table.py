@@ -30,7 +30,7 @@ from phoneprov_core.people.throttle import GUESSES_PER_ADDRESS
 from phoneprov_core.switching.deployments.observation import LOAD_MINUTES
 from phoneprov_core.switching.deployments.order import PHONES_PER_CALLER, SWITCHES_PER_PHONE
 from phoneprov_core.switching.devices.commands import RestartBy, RestartType
-from phoneprov_core.switching.devices.names import DEFAULT_FILENAME_TEMPLATE, Binding
+from phoneprov_core.switching.devices.names import DEFAULT_FILENAME_PATTERN, Binding
 
 T = TypeVar("T")
 
@@ -189,7 +189,7 @@ class Table:
         "a PEM file with the certificates of the authorities", unset="the system's store")
     ftp_directory: str = setting(forms.TEXT, "",
         "the folder of the configurations on the server", unset="the login folder")
-    ftp_filename: str = setting(forms.FILENAME, DEFAULT_FILENAME_TEMPLATE,
+    ftp_filename: str = setting(forms.FILENAME, DEFAULT_FILENAME_PATTERN,
         "`{MAC}` in upper, `{mac}` in lower case, without separators; one of them is required")
     ftp_timeout: float = setting(forms.seconds(TOTAL_SECONDS), "5",
         "seconds for each step of an upload")

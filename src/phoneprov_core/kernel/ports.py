@@ -168,7 +168,7 @@ Before = Annotated[
     ),
 ]
 
-After = Annotated[Uuid, schema("Newest first, after the row with this UUID")]
+AfterRow = Annotated[Uuid, schema("Newest first, after the row with this UUID")]
 
 
 class Window(QueryCommand, frozen=True):
@@ -188,7 +188,7 @@ class Newest(QueryCommand, frozen=True):
     """At most ``limit`` records, newest first, after the one with the uuid ``before``."""
 
     limit: Limit = 1000
-    before: After | None = None
+    before: AfterRow | None = None
 
 
 Page: TypeAlias = Window | None

@@ -12,7 +12,15 @@ from phoneprov_core.kernel.actor import Actor, Event, Origin, UseCaseTrail, requ
 from phoneprov_core.kernel.commands import QueryCommand
 from phoneprov_core.kernel.errors import Unavailable, require
 from phoneprov_core.kernel.fields import AnyLine, Moment, Uuid, schema
-from phoneprov_core.kernel.ports import After, Clock, Limit, Listing, Rate, RateStore, ReadAndWrite
+from phoneprov_core.kernel.ports import (
+    AfterRow,
+    Clock,
+    Limit,
+    Listing,
+    Rate,
+    RateStore,
+    ReadAndWrite,
+)
 from phoneprov_core.kernel.values import Timestamp, millis
 
 CHANGED = "changed"
@@ -71,7 +79,7 @@ class WantedEntries(QueryCommand, frozen=True, kw_only=True):
         Annotated[AnyLine, schema("Only this kind of resource", examples=["phone"])] | None
     ) = None
     resource_id: Annotated[AnyLine, schema(_RESOURCE_ID)] | None = None
-    before: After | None = None
+    before: AfterRow | None = None
 
 
 _WORDS = (

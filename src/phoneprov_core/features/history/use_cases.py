@@ -88,7 +88,7 @@ def is_line(extension: Fields) -> bool:
     return bool(extension["is_active"]) and extension["type"] == CHAN_SCCP
 
 
-def shown(row: PastRow, of: Then, people: People, at: str) -> PastPhone:
+def past_phone(row: PastRow, of: Then, people: People, at: str) -> PastPhone:
     """The phone as it is shown."""
     phone, desk = of.phone, of.desk
     placed = of.placed if of.message is None else None
@@ -193,7 +193,7 @@ class History:
             if is_at(phone, location)
         ]
         people = await _people(tx, at, [one for _, one in chosen])
-        return [shown(row, one, people, at) for row, one in chosen]
+        return [past_phone(row, one, people, at) for row, one in chosen]
 
 
 def is_at(phone: Phone, location: str | None) -> bool:

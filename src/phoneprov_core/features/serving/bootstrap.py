@@ -21,7 +21,7 @@ from phoneprov_core.kernel.ports import Clock, ReadAndWrite, Store
 from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.people.audit import AuditStore, WantedEntries
 from phoneprov_core.switching.devices.names import (
-    DEFAULT_FILENAME_TEMPLATE,
+    DEFAULT_FILENAME_PATTERN,
     LARGEST,
     config_filename,
     listed_files,
@@ -182,13 +182,13 @@ class Bootstrap:
     database: ReadAndWrite[AdoptableTransaction]
     rendering: Rendering
     clock: Clock
-    filename_template: str = DEFAULT_FILENAME_TEMPLATE
+    filename_pattern: str = DEFAULT_FILENAME_PATTERN
 
     async def __call__(self, name: str, mac: str, ip: str, model: str | None) -> bytes | None:
         """The configuration of an adoptable phone, if ``name`` is the name of its configuration;
         else None, also if no variant fits or the template fails (logged). Raises
         ``Unavailable``."""
-        if name.lower() != config_filename(self.filename_template, mac).lower():
+        if name.lower() != config_filename(self.filename_pattern, mac).lower():
             return None
         async with self.database.read() as tx:
             if not await is_adoptable(tx, mac):

@@ -225,7 +225,7 @@ def device_xml_rule(largest: int = LARGEST) -> Callable[[str], str]:
     return rule
 
 
-class _Objection(Exception):
+class _FaultFound(Exception):
     def __init__(self, fault: Fault) -> None:
         super().__init__(fault.message)
         self.fault = fault
@@ -237,10 +237,10 @@ def fault_in(content: bytes) -> Fault | None:
     parser = expat.ParserCreate("UTF-8")
     opened: list[tuple[str, int]] = []
 
-    def objection(code: str, message: str) -> _Objection:
+    def objection(code: str, message: str) -> _FaultFound:
         # The position is valid only during the handler. Lines count from 1, columns from 0.
         line, column = parser.CurrentLineNumber, parser.CurrentColumnNumber + 1
-        return _Objection(Fault(code, line, column, message))
+        return _FaultFound(Fault(code, line, column, message))
 
     def start(name: str, attributes: dict[str, str]) -> None:
         opened.append((name, parser.CurrentLineNumber))
@@ -266,7 +266,7 @@ def fault_in(content: bytes) -> Fault | None:
     parser.EntityDeclHandler = doctype
     try:
         parser.Parse(content, True)
-    except _Objection as raised:
+    except _FaultFound as raised:
         return raised.fault
     except expat.ExpatError as error:
         if _FLAT.match(content):

@@ -38,7 +38,7 @@ from phoneprov_core.switching.deployments.steps import (
     no_progress,
     upload,
 )
-from phoneprov_core.switching.devices.names import DEFAULT_FILENAME_TEMPLATE, config_filename
+from phoneprov_core.switching.devices.names import DEFAULT_FILENAME_PATTERN, config_filename
 from phoneprov_core.switching.devices.ports import ConfigUploader, ForgetsCalls, PhoneDriver
 from phoneprov_core.switching.errors import OUTCOME_UNKNOWN, LeaseLost
 
@@ -69,25 +69,24 @@ class Deploy:
     confirm: Confirm
     run_to_end: RunToEnd[Deployment]
     texts: Texts
-    filename_template: str = DEFAULT_FILENAME_TEMPLATE
+    filename_pattern: str = DEFAULT_FILENAME_PATTERN
 
     def filename(self, phone: Phone) -> str:
         """The name of the phone's configuration file on the server."""
-        return config_filename(self.filename_template, phone.mac)
+        return config_filename(self.filename_pattern, phone.mac)
 
     async def __call__(
         self, actor: Actor, request: DeploymentRequest, progress: Progress = no_progress
     ) -> Deployment:
         """Deploy, and return the record after the restart command.
 
-        Raises ``Conflict`` if the phone is inactive, is not compatible, if the text cannot be made
-        (code ``template_fails``), if the phone has no address, or is being switched (code
-        ``phone_busy``), if a record of this uuid exists (code ``already_exists``), and what
-        participants raise; ``TooManyAttempts`` beyond the limits; ``NotFound`` if the phone or the
-        revision was removed meanwhile; ``Refused`` and ``TimedOut`` if the upload failed. Then the
-        complete old file is in place, or, with the code ``OUTCOME_UNKNOWN``, either file.
-        ``LeaseLost`` if the process stood still for longer than its lease; ``NotRecorded`` if the
-        file is in place and the database is away.
+        Raises ``Conflict`` if the phone is inactive, is not compatible, if its text cannot be made,
+        if it has no address, or is being switched (code ``phone_busy``), if a record of this uuid
+        exists (code ``already_exists``), and what participants raise; ``TooManyAttempts`` beyond
+        the limits; ``NotFound`` if the phone or the revision was removed meanwhile; ``Refused`` and
+        ``TimedOut`` if the upload failed. Then the complete old file is in place, or, with the code
+        ``OUTCOME_UNKNOWN``, either file. ``LeaseLost`` if the process stood still for longer than
+        its lease; ``NotRecorded`` if the file is in place and the database is away.
         """
         require_fitting(request.profile, request.phone)
         request = await self.texts(request)

@@ -12,7 +12,7 @@ from phoneprov_core.inventory.configuration.well_formed import Element, walk
 from phoneprov_core.kernel.errors import Refused
 from phoneprov_core.kernel.values import known_mac, same_address
 
-DEFAULT_FILENAME_TEMPLATE = "SEP{MAC}.cnf.xml"
+DEFAULT_FILENAME_PATTERN = "SEP{MAC}.cnf.xml"
 
 _MAC = re.compile(r"[0-9A-F]{2}(:[0-9A-F]{2}){5}")
 _CONTEXT = re.compile(r"[0-9A-Za-z_-]{1,79}")
@@ -35,7 +35,7 @@ def config_filename(template: str, mac: str) -> str:
     return name
 
 
-def check_filename_template(template: str) -> None:
+def check_filename_pattern(template: str) -> None:
     """Raises ValueError for a template that gives no valid file name for any MAC."""
     config_filename(template, "00:00:00:00:00:00")
 

@@ -38,7 +38,7 @@ def settings_of_installation() -> Settings:
     return settings
 
 
-class Shown(msgspec.Struct, frozen=True):
+class SettingValue(msgspec.Struct, frozen=True):
     """A setting for display. ``value`` is null when nothing is set, and never a secret."""
 
     name: str
@@ -96,7 +96,7 @@ def _explain(name: str, *, as_json: bool) -> None:
 
 
 def _show(readings: tuple[Reading, ...], *, as_json: bool) -> None:
-    shown = [Shown(one.name, _value(one), one.source) for one in readings]
+    shown = [SettingValue(one.name, _value(one), one.source) for one in readings]
     rows = [(one.name, one.source, "-" if one.value is None else one.value) for one in shown]
     show_rows(shown, ("Setting", "Source", "Value"), rows, as_json=as_json)
 

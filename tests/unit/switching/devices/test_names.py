@@ -5,13 +5,10 @@ import re
 import pytest
 from hypothesis import given, strategies as st
 
-from phoneprov_core.switching.devices.commands import (
-    sccp_restart,
-    sip_restart,
-)
+from phoneprov_core.switching.devices.commands import sccp_restart, sip_restart
 from phoneprov_core.switching.devices.names import (
-    DEFAULT_FILENAME_TEMPLATE,
-    check_filename_template,
+    DEFAULT_FILENAME_PATTERN,
+    check_filename_pattern,
     config_filename,
     device_name,
 )
@@ -23,7 +20,7 @@ macs = st.binary(min_size=6, max_size=6).map(lambda octets: octets.hex(":").uppe
 @pytest.mark.parametrize(
     ("template", "name"),
     [
-        (DEFAULT_FILENAME_TEMPLATE, "SEP001BD41234AB.cnf.xml"),
+        (DEFAULT_FILENAME_PATTERN, "SEP001BD41234AB.cnf.xml"),
         ("{mac}.xml", "001bd41234ab.xml"),
         ("{MAC}-{mac}", "001BD41234AB-001bd41234ab"),
         ("config.xml", "config.xml"),
@@ -32,7 +29,7 @@ macs = st.binary(min_size=6, max_size=6).map(lambda octets: octets.hex(":").uppe
 )
 def test_template_yields_the_file_name(template: str, name: str) -> None:
     assert config_filename(template, MAC) == name
-    check_filename_template(template)
+    check_filename_pattern(template)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +56,7 @@ def test_template_yields_the_file_name(template: str, name: str) -> None:
 )
 def test_template_with_an_unsafe_result_is_refused(template: str) -> None:
     with pytest.raises(ValueError, match="file name"):
-        check_filename_template(template)
+        check_filename_pattern(template)
     with pytest.raises(ValueError, match="file name"):
         config_filename(template, MAC)
 
@@ -70,17 +67,17 @@ def test_file_name_of_any_template_is_one_path_segment(template: str, mac: str) 
         name = config_filename(template, mac)
     except ValueError:
         with pytest.raises(ValueError):
-            check_filename_template(template)
+            check_filename_pattern(template)
     else:
         assert re.fullmatch(r"[A-Za-z0-9._-]{1,64}", name)
         assert name not in {".", ".."}
-        check_filename_template(template)
+        check_filename_pattern(template)
 
 
 @given(macs)
 def test_file_names_of_phones_are_distinct(mac: str) -> None:
     assert device_name(mac) == "SEP" + mac.replace(":", "")
-    assert config_filename(DEFAULT_FILENAME_TEMPLATE, mac) == device_name(mac) + ".cnf.xml"
+    assert config_filename(DEFAULT_FILENAME_PATTERN, mac) == device_name(mac) + ".cnf.xml"
 
 
 @pytest.mark.parametrize("mac", ["00:1b:d4:12:34:ab", "001BD41234AB", "", MAC + "\n", MAC + ":00"])
