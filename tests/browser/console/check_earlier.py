@@ -42,7 +42,7 @@ def test_floor_of_friday_is_shown_planned_and_restored(
     page = console.page
     console.go("Phones")
     page.get_by_role("link", name="Phones of an earlier moment").click()
-    page.get_by_label("Moment").fill(friday)
+    page.get_by_label("Moment", exact=True).fill(friday)
     page.get_by_label("Location").select_option(label="floor 3")
     table = page.get_by_role("region", name="Phones of an earlier moment")
     expect(table.get_by_role("row")).to_have_count(3)  # with the head

@@ -186,6 +186,48 @@ def test_list_of_people_is_sorted_by_number(console: Console) -> None:
     expect(names.nth(1)).to_have_text("Grace Hopper")
 
 
+def test_lists_of_phones_name_them_first_with_number_and_then_the_mac(
+    console: Console, service: Service
+) -> None:
+    page = console.page
+    if page.viewport_size["width"] < 1000:
+        pytest.skip("Columns of the wide page.")
+    title = f"Desk 1, 101 ({FIRST})"
+    order = {"action": "restart", "macs": [FIRST]}
+    batch = service.api("POST", "batches", order)["uuid"]
+    console.open(f"#/batches/{batch}")
+    row = page.get_by_role("row").filter(has_text=FIRST)
+    expect(row.get_by_role("rowheader")).to_have_text("Desk 1")
+    expect(row.get_by_role("cell").nth(1)).to_have_text("101")
+    expect(row.get_by_role("cell").nth(2)).to_have_text("Grace Hopper")
+    expect(row.get_by_role("cell").nth(3)).to_have_text(FIRST)
+    service.api("PUT", f"vendor-phones/{FIRST}", {"vendor": True})
+    kem = {"mac": "00:1B:D4:00:00:90", "model": "7914", "connected_phone": FIRST}
+    service.api("POST", "vendor-kem", kem)
+    for place, text in (
+        ("flags", title), ("modules", title), ("audit?resource=vendor_phone", "Desk 1, 101"),
+        ("deployments", "Desk 1, 101"),
+    ):  # fmt: skip
+        console.open(f"#/{place}")
+        expect(page.get_by_text(text, exact=True).first).to_be_visible()
+    console.open("#/phones?number=101")
+    page.get_by_role("checkbox", name=FIRST).check()
+    page.get_by_role("button", name="Edit").click()
+    page.get_by_label("Location", exact=True).fill("Attic")
+    page.get_by_role("button", name="Preview").click()
+    expect(page.get_by_text(title, exact=True)).to_be_visible()
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("link", name="Batches").click()
+    page.get_by_role("link", name="New batch").click()
+    page.get_by_label("MAC addresses").fill(FIRST)
+    page.get_by_label("Choose a first phone", exact=True).select_option(value=FIRST)
+    expect(page.get_by_role("button", name=f"Not first: {title}")).to_be_visible()
+    page.get_by_role("button", name="Rehearse").click()
+    expect(page.get_by_role("heading", name="Rehearsal as of")).to_be_visible(timeout=60_000)
+    page.get_by_role("button", name="Plan", exact=True).click()
+    expect(page.get_by_text(f"First phones: {title}")).to_be_visible()
+
+
 def test_choice_of_a_profile_names_owner_and_number(console: Console) -> None:
     page = console.page
     console.open("#/switch")

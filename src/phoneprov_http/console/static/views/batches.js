@@ -1,6 +1,6 @@
 /** Batches, one batch, and the plan of one. */
 
-import { api, pause, withQuery } from "../api.js";
+import { api, pause, session, withQuery } from "../api.js";
 import { ago, count, fill, h, moments, update, when } from "../dom.js";
 import { progressBar } from "../elements/chart.js";
 import { dataList } from "../elements/data-list.js";
@@ -21,10 +21,10 @@ import {
 import { searchBar } from "../elements/search-bar.js";
 import { texts } from "../texts.js";
 import { inWords } from "../texts/frame.js";
-import { batchButton, newestBatches, phoneNames, phoneTitle, profileOf, stateOf, username } from "./shared.js";
+import { NUMBER, batchButton, newestBatches, peopleIn, phoneTitle, phonesAmong, profileOf, stateOf, username, withNumbers } from "./shared.js";
 
 /** @typedef {import("../../types").Batch} Batch */
-/** @typedef {import("../../types").BatchPhone & {name?: string}} BatchPhone */
+/** @typedef {import("../../types").BatchPhone & {name?: string | null, whose?: import("../../types").Numbered}} BatchPhone */
 
 // What a batch would change, in groups of phones with the same difference; and what it would do.
 
@@ -251,8 +251,11 @@ export async function batchView({ element, parameters: [uuid], query, signal }) 
     caption: texts.phones,
     file: () => withQuery(`${path}/phones`, search.values()),
     columns: [
+      { title: texts.name, cell: (one) => one.name ?? one.mac, width: "11rem" },
+      ...(session.seesPeople
+        ? [{ ...NUMBER, sort: undefined }, { title: texts.person, cell: peopleIn, isOptional: true, width: "10rem" }]
+        : []),
       { title: texts.mac, cell: (one) => one.mac, width: "11.5rem" },
-      { title: texts.name, cell: (one) => one.name, width: "11rem" },
       { title: texts.state, cell: (one) => badge(one.state, texts.itemStates), width: "8rem" },
       { title: texts.message, cell: (one) => one.message && h("span", { title: inWords(one.message) }, inWords(one.message)) },
       { title: texts.ended, cell: (one) => ago(one.ended_at), text: (one) => one.ended_at, isOptional: true, width: "8rem" },
@@ -265,8 +268,10 @@ export async function batchView({ element, parameters: [uuid], query, signal }) 
         withQuery(`${path}/phones`, { ...search.values(), offset, limit }),
         abort,
       );
-      const names = await phoneNames(data.map((/** @type {BatchPhone} */ one) => one.mac), abort);
-      const rows = data.map((/** @type {BatchPhone} */ one) => ({ ...one, name: names.get(one.mac) }));
+      const found = await phonesAmong(data.map((/** @type {BatchPhone} */ one) => one.mac), {}, abort);
+      const names = new Map(found.map((one) => [one.mac, one.name]));
+      const named = data.map((/** @type {BatchPhone} */ one) => ({ ...one, name: names.get(one.mac) }));
+      const rows = await withNumbers("phones", /** @type {BatchPhone[]} */ (named), abort);
       return { rows, total: metadata.total ?? data.length };
     },
   });

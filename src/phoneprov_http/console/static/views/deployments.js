@@ -198,9 +198,10 @@ export async function earlierView({ element, query, signal }) {
 function pastTable(rows) {
   return simpleTable(
     texts.earlier,
-    [texts.phone, [texts.location, "wide-only"], texts.profileAndRevision, texts.deskUser, texts.lines, [texts.fleetState, "roomy"], texts.lastChange, sentences(texts.message)],
+    [texts.phone, [texts.mac, "wide-only"], [texts.location, "wide-only"], texts.profileAndRevision, texts.deskUser, texts.lines, [texts.fleetState, "roomy"], texts.lastChange, sentences(texts.message)],
     rows.map((one) => [
       h("a", { href: `#/phones/${one.mac}`, title: one.mac }, one.name || one.mac),
+      one.mac,
       one.location,
       one.deployment_uuid && h("a", { href: `#/deployments/${one.deployment_uuid}` }, `${one.profile_name}, ${one.revision}`),
       one.username ?? (one.user_uuid ? texts.deletedAccount : ""),

@@ -10,7 +10,7 @@ import { texts } from "../texts.js";
 import { inWords, labelOf } from "../texts/frame.js";
 import { named } from "./audit.js";
 import { changeOf } from "./import.js";
-import { chosen, turn } from "./shared.js";
+import { PROFILES, chosen, numbersIn, numbersOf, phoneTitle, turn } from "./shared.js";
 
 /** @typedef {import("../../types").Edited} Edited */
 
@@ -54,7 +54,7 @@ export async function editView({ element, parameters: [kind], signal }) {
     none: texts.noChange,
     isOptional: true,
     path: choices("phone-profiles"),
-    option: (one) => ({ value: one.uuid, text: one.name }),
+    ...PROFILES,
     changed: () => outdated(),
   });
   const result = h("div", { "aria-live": "polite" });
@@ -94,7 +94,7 @@ export async function editView({ element, parameters: [kind], signal }) {
       const number = data.changed || data.restarts;
       fill(write, data.changed > 0 || number === 0 ? texts.editWrite(data.changed) : texts.editRestart(number));
       turn(preview, write, number > 0);
-      fill(result, ...(await shown(data, name, true)));
+      fill(result, ...(await shown(data, kind, true)));
       return null;
     },
     { button: texts.editPreview },
@@ -111,7 +111,7 @@ export async function editView({ element, parameters: [kind], signal }) {
       forgetGuards();
       form.remove();
       keep("keys", null);
-      fill(result, ...(await shown(data, name, false)));
+      fill(result, ...(await shown(data, kind, false)));
     } catch (error) {
       if (!signal.aborted) fill(result, errorBox(error));
     }
@@ -121,12 +121,17 @@ export async function editView({ element, parameters: [kind], signal }) {
   if (isPhones) await profile.ready;
 }
 
-/** @param {Edited} data @param {string} list @param {boolean} isDry */
-async function shown(data, list, isDry) {
+/** @param {Edited} data @param {string} kind @param {boolean} isDry */
+async function shown(data, kind, isDry) {
   const words = isDry ? texts.wouldBeEdited : texts.editOutcomes;
   const rows = data.records.toSorted((one, other) => ORDER.indexOf(one.outcome) - ORDER.indexOf(other.outcome));
+  // An extension is a number.
+  const of = kind === "phones" || kind === "users" ? kind : null;
+  const numbers = await numbersOf(of ?? "phones", of ? rows.slice(0, MOST_ROWS).map(({ key }) => key) : []);
   const lines = rows.slice(0, MOST_ROWS).map(async ({ key, name, outcome, changes, message }) => [
-    name === key ? key : `${name} (${key})`.replace(/ \([0-9a-f-]{36}\)$/, ""),
+    kind === "phones"
+      ? phoneTitle({ mac: key, name: name === key ? null : name, whose: numbers.get(key) })
+      : [name.replace(/ \([0-9a-f-]{36}\)$/, ""), numbersIn({ whose: numbers.get(key) })].filter(Boolean).join(", "),
     badge(outcome, words),
     h(
       "ul",
@@ -153,7 +158,7 @@ async function shown(data, list, isDry) {
     data.batch_uuid && h("p", {}, h("a", { href: `#/batches/${data.batch_uuid}` }, texts.editBatch(data.restarts))),
     data.batch_problem && h("p", { className: "state failed", role: "alert" }, texts.editNoBatch, " ", inWords(data.batch_problem)),
     isDry && data.restarts > 0 && h("p", {}, texts.editRestarts(data.restarts)),
-    simpleTable(list, [texts.name, texts.result, sentences(texts.whatIsWrong)], await Promise.all(lines)),
+    simpleTable(LISTS[kind][1], [texts.name, texts.result, sentences(texts.whatIsWrong)], await Promise.all(lines)),
     rows.length > MOST_ROWS && h("p", {}, texts.moreRows(rows.length - MOST_ROWS)),
   ];
 }

@@ -96,11 +96,11 @@ export async function phonesAmong(macs, filters, signal, most = Infinity) {
   return found;
 }
 
-/** The names of phones by MAC address; one that is not in the inventory has none.
+/** The names and numbers of phones by MAC address; one that is not in the inventory has none.
  * @param {string[]} macs @param {AbortSignal} [signal] @returns {Promise<Map<string, string>>} */
 export async function phoneNames(macs, signal) {
-  const found = await phonesAmong(macs, {}, signal);
-  return new Map(found.map(({ mac, name }) => [mac, name ?? ""]));
+  const found = await withNumbers("phones", await phonesAmong(macs, {}, signal), signal);
+  return new Map(found.map((one) => [one.mac, phoneName(one)]));
 }
 
 /** @typedef {import("../../types").Numbered} Numbered */
@@ -163,8 +163,11 @@ export const EXTENSIONS = {
 /** The users of an extension, or the desk whose number it is. @param {{whose?: Numbered}} row */
 export const whoseLine = (row) => peopleIn(row) || (row.whose?.phones.map(phoneTitle).join(", ") ?? "");
 
-/** A phone as people name it. @param {{mac: string, name?: string | null}} phone */
-export const phoneTitle = ({ mac, name }) => (name ? `${name} (${mac})` : mac);
+/** The name of a phone with its numbers. @param {{name?: string | null, whose?: Numbered}} phone */
+const phoneName = (phone) => joined(phone.name, numbersIn(phone));
+
+/** A phone as people name it. @param {{mac: string, name?: string | null, whose?: Numbered}} phone */
+export const phoneTitle = (phone) => (phoneName(phone) ? `${phoneName(phone)} (${phone.mac})` : phone.mac);
 
 /** The address of a phone; the API names `address_confirmed` only of one that is not confirmed.
  * @param {{phone_ip: string | null, address_confirmed?: boolean}} phone */
