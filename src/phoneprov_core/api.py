@@ -36,8 +36,8 @@ from phoneprov_core.features.fleet.model import (
     PlacedPhone as PlacedPhone,
     ReplacePhone as ReplacePhone,
 )
-from phoneprov_core.features.fleet.states import (
-    FleetState as FleetState,
+from phoneprov_core.features.fleet.states import FleetState as FleetState
+from phoneprov_core.features.fleet.status import (
     PhoneStatus as PhoneStatus,
     StateChange as StateChange,
 )

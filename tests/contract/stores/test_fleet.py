@@ -9,7 +9,8 @@ import pytest
 
 from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_core.features.desks.records import DeskRecord
-from phoneprov_core.features.fleet.states import FleetState, SeenPhone, StateChange, WatchedFile
+from phoneprov_core.features.fleet.states import FleetState, SeenPhone, WatchedFile
+from phoneprov_core.features.fleet.status import StateChange
 from phoneprov_core.features.fleet.use_cases import FleetQuery, ViewFleet
 from phoneprov_core.features.retention import Expiring, KeepDays, Prune
 from phoneprov_core.inventory.phones.model import PhoneSearch

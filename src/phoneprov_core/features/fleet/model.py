@@ -7,13 +7,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from phoneprov_core.features.desks.model import DeskStore, DesksTransaction
-from phoneprov_core.features.fleet.states import (
-    CountedFleet,
-    Days,
-    SeenPhone,
-    StateChange,
-    WatchedFile,
-)
+from phoneprov_core.features.fleet.states import Days, FleetState, SeenPhone, WatchedFile
+from phoneprov_core.features.fleet.status import StateChange
 from phoneprov_core.features.serving.model import DiscoveredPhone, DiscoveredPhoneStore
 from phoneprov_core.inventory.phones.model import Phone, PhoneIp, PhoneName
 from phoneprov_core.inventory.phones.use_cases import PhoneStore, PhonesTransaction, SignsOfLife
@@ -138,6 +133,15 @@ class ReplacementStore(ReplacementChain, Protocol):
 
     async def successor(self, mac: str) -> str | None:
         """The phone that took the place of this one last and is in the inventory, or None."""
+
+
+class CountedFleet(Struct, frozen=True):
+    """Number of active phones by last outcome and model, and by the result of their last drill, and
+    number of phones with states by state, model and load."""
+
+    recorded: list[tuple[str, str | None, int]]
+    observed: list[tuple[tuple[FleetState, ...], str | None, int]]
+    drilled: Mapping[str, int] = {}
 
 
 class FleetStore(SignsOfLife, Protocol):

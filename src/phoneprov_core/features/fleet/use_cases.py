@@ -24,12 +24,8 @@ from phoneprov_core.features.fleet.model import (
     address_of_new,
     successor,
 )
-from phoneprov_core.features.fleet.states import (
-    FleetState,
-    PhoneStatus,
-    status_of,
-    waiting_at,
-)
+from phoneprov_core.features.fleet.states import FleetState
+from phoneprov_core.features.fleet.status import PhoneStatus, status_of, waiting_at
 from phoneprov_core.features.serving.model import DiscoveredPhone, phone_seen
 from phoneprov_core.inventory.phone_parts import VendorPhoneRecord
 from phoneprov_core.inventory.phones.model import (

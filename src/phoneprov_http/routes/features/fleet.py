@@ -8,7 +8,7 @@ from phoneprov_core.features.fleet.model import (
     ReplacePhone,
     SeveralAddresses,
 )
-from phoneprov_core.features.fleet.states import PhoneStatus
+from phoneprov_core.features.fleet.status import PhoneStatus
 from phoneprov_core.features.fleet.use_cases import ChangeFleet, Fleet, FleetQuery, ViewFleet
 from phoneprov_core.features.history.model import HistoryQuery, PastPhone
 from phoneprov_core.features.history.use_cases import History

@@ -11,8 +11,8 @@ from phoneprov_core.features.fleet.states import (
     after_file,
     after_look,
     after_sign,
-    status_of,
 )
+from phoneprov_core.features.fleet.status import status_of
 from phoneprov_core.inventory.phones.model import Phone
 from phoneprov_core.switching.deployments.observation import (
     DeviceInformation,

@@ -23,17 +23,21 @@ from phoneprov_adapters.sql.tables.inventory import (
 )
 from phoneprov_adapters.sql.tables.people import directory_sources
 from phoneprov_adapters.sql.tables.switching import batches, current_deployments, deployments, desks
-from phoneprov_core.features.fleet.model import FleetStore, Statistics, StatisticsStore
-from phoneprov_core.features.fleet.states import (
+from phoneprov_core.features.fleet.model import (
     CountedFleet,
+    FleetStore,
+    Statistics,
+    StatisticsStore,
+)
+from phoneprov_core.features.fleet.states import (
     Days,
     FleetState,
     SeenPhone,
-    StateChange,
     WatchedFile,
     after_sign,
     of_left,
 )
+from phoneprov_core.features.fleet.status import StateChange
 from phoneprov_core.inventory.phones.model import Phone
 
 _SEEN, _PHONE = Fields(SeenPhone, phone_states), Fields(Phone, phones)

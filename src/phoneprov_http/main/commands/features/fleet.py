@@ -8,7 +8,8 @@ import click
 import msgspec
 
 from phoneprov_adapters.composition.lifecycle import create_database, prepare, running
-from phoneprov_core.features.fleet.states import FleetState, PhoneStatus
+from phoneprov_core.features.fleet.states import FleetState
+from phoneprov_core.features.fleet.status import PhoneStatus
 from phoneprov_core.features.fleet.use_cases import Fleet, FleetQuery
 from phoneprov_core.features.lines.drills import Drill, DrillResult
 from phoneprov_core.inventory.phones.model import PhoneSearch
