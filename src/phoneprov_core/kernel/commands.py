@@ -85,7 +85,11 @@ def command_of(command: type[C], given: Mapping[str, object], rules: Rules = NO_
         item = fields[name].item
         try:
             if item is not None and isinstance(read, list):
-                typed[fields[name].name] = _items(item, name, read, problems)
+                wrong_items = len(problems)
+                made_items = _items(item, name, read, problems)
+                # The rule of the list is about all its elements.
+                if len(problems) == wrong_items:
+                    typed[fields[name].name] = made_items
                 continue
             typed[fields[name].name] = msgspec.convert(read, fields[name].type)
         except msgspec.ValidationError:

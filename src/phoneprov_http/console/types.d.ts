@@ -278,7 +278,7 @@ export interface Joiner {
   is_active: boolean;
   number: string | null;
   block: string | null;
-  extension_type: "chan_sccp" | "chan_sip" | "chan_pjsip" | "custom";
+  extension_type: "chan_sccp" | "chan_sip" | "chan_pjsip" | "custom" | null | "";
   voicemail: boolean;
   pin: boolean;
   template: string | null;

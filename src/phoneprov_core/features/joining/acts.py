@@ -14,6 +14,7 @@ from phoneprov_core.features.joining.model import (
     ActRefused,
     ActStep,
     DryRunEnded,
+    Joiner,
     JoiningTransaction,
     Moved,
     MovedPerson,
@@ -37,6 +38,7 @@ from phoneprov_core.kernel.errors import (
 )
 from phoneprov_core.kernel.ports import NewId, ReadAndWrite
 from phoneprov_core.people.directory.use_cases import CompanyDirectory
+from phoneprov_core.people.users.model import User
 from phoneprov_core.people.users.use_cases import Users
 from phoneprov_core.people.vendor_users import VendorUsers
 from phoneprov_core.switching.deployments.deploy import SwitchProfile
@@ -45,6 +47,7 @@ from phoneprov_core.switching.deployments.ports import current_of
 
 _TRIES = 3
 _PHONES_AT_ONCE = 4
+_LONGEST = 255
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -284,6 +287,11 @@ async def hold(tx: JoiningTransaction, users: Iterable[str]) -> None:
     """Lock accounts, in the order of their uuids: two acts with the same people do not deadlock."""
     for uuid in sorted({*users}):
         await tx.users.find(uuid)
+
+
+def name_of(person: User | Joiner) -> str:
+    """The name of the person's extension, profile and directory entry."""
+    return f"{person.first_name} {person.last_name}"[:_LONGEST].rstrip()
 
 
 async def require_named(tx: JoiningTransaction, username: str, field: str = "username") -> Any:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from phoneprov_core.features.desks.model import DeskPatch
 from phoneprov_core.features.desks.use_cases import configure
-from phoneprov_core.features.joining.acts import Acts, Parts, Phone, Written, event
+from phoneprov_core.features.joining.acts import Acts, Parts, Phone, Written, event, name_of
 from phoneprov_core.features.joining.model import (
     ActRefused,
     ActStep,
@@ -17,8 +17,16 @@ from phoneprov_core.features.joining.model import (
 )
 from phoneprov_core.features.joining.tables import Listed, listed
 from phoneprov_core.features.transfer.texts import ReadTable, SentTable
-from phoneprov_core.inventory.extensions import CreateExtension, ExtensionPatch, KnownNumber
+from phoneprov_core.inventory.extensions import (
+    CHAN_PJSIP,
+    CHAN_SCCP,
+    CHAN_SIP,
+    CreateExtension,
+    ExtensionPatch,
+    KnownNumber,
+)
 from phoneprov_core.inventory.links import CreateLink
+from phoneprov_core.inventory.phones.model import speaks_sip
 from phoneprov_core.inventory.profiles.model import CreateProfile
 from phoneprov_core.kernel.actor import Actor, require_superadmin
 from phoneprov_core.kernel.commands import obey
@@ -138,10 +146,10 @@ class _Joining:
         noted: dict[str, str | bool | None] = {"username": user.username, "user_uuid": user.uuid}
         can = "a password" if password else "no password"
         steps = [ActStep("account", "done", f"{user.username} is created with {can}.")]
-        name = f"{joiner.first_name} {joiner.last_name}"
+        name = name_of(joiner)
         number = None
         if joiner.number or joiner.block:
-            number, extension_uuid, is_reused = await self._number(name)
+            number, extension_uuid, is_reused = await self._number(name, user.uuid)
             link = CreateLink(user_uuid=user.uuid, extension_uuid=extension_uuid)
             await self.parts.links.create(actor, link)
             how = "an inactive extension is active again" if is_reused else "a new extension"
@@ -178,35 +186,48 @@ class _Joining:
         person = MovedPerson(user.username, user.uuid, number, pin, tuple(steps))
         return Written(person, phones, is_new=True)
 
-    async def _number(self, name: str) -> tuple[str, str, bool]:
+    async def _number(self, name: str, user_uuid: str) -> tuple[str, str, bool]:
         """A number of the person's own: a new extension, or a free one with another password."""
-        number, known = await self._chosen()
+        number, known = await self._chosen(user_uuid)
         if known is None:
             new = CreateExtension(
-                type=self.joiner.extension_type, extension=number, name=name,
+                type=await self._type(CHAN_SCCP), extension=number, name=name,
                 password=self.parts.new_password(), voicemail=self.joiner.voicemail,
             )  # fmt: skip
             return number, (await self.parts.extensions.create(self.actor, new)).uuid, False
         # Locks it: of two requests that want this number the second one finds it in use.
-        await self.tx.extensions.find(known.uuid)
+        free = require(await self.tx.extensions.find(known.uuid), "extension")
         if not all(one.is_free for one in await self.tx.extensions.between(number, number)):
             problem = Problem("number", "is in use")
             raise AlreadyExists("This number is in use.", problems=(problem,))
         patch = ExtensionPatch(
-            type=self.joiner.extension_type, name=name, password=self.parts.new_password(),
+            type=await self._type(free.type), name=name, password=self.parts.new_password(),
             description=None, voicemail=self.joiner.voicemail, voicemail_passcode=None,
             is_active=True,
         )  # fmt: skip
         await self.parts.extensions.update(self.actor, known.uuid, patch)
         return number, known.uuid, True
 
-    async def _chosen(self) -> tuple[str, KnownNumber | None]:
+    async def _type(self, usual: str) -> str:
+        """The type that is asked for, else one that the phone speaks, else the usual one."""
+        phone = await self.tx.phones.find(self.joiner.mac or "")
+        if self.joiner.extension_type or phone is None:
+            return self.joiner.extension_type or usual
+        sip, sccp = {CHAN_PJSIP, CHAN_SIP}, {CHAN_SCCP}
+        if speaks_sip(phone.software_type):
+            return CHAN_PJSIP if usual in sccp else usual
+        return CHAN_SCCP if usual in sip else usual
+
+    async def _chosen(self, user_uuid: str) -> tuple[str, KnownNumber | None]:
         """The number that the person gets, and its free extension, if there is one."""
         extensions, wanted = self.tx.extensions, self.joiner.number
         if wanted is not None:
             known = {one.number: one for one in await extensions.between(wanted, wanted)}
             if wanted in known and not known[wanted].is_free:
                 raise _refused("number", "is in use")
+            namesake = await self.tx.users.by_username(wanted)
+            if namesake is not None and namesake.uuid != user_uuid:
+                raise _refused("number", "is the username of another person")
             return wanted, known.get(wanted)
         block = Block.of(self.joiner.block or "")
         known = {one.number: one for one in await extensions.between(*block)}

@@ -15,6 +15,7 @@ from phoneprov_core.features.joining.acts import (
     Written,
     event,
     hold,
+    name_of,
     require_named,
 )
 from phoneprov_core.features.joining.model import (
@@ -181,20 +182,25 @@ class _Leaving:
             await self.parts.links.delete(self.actor, link.uuid)
             noted.setdefault("unlinked", []).append(uuid)
             others = await tx.links.users.rows(_MOST, owner=uuid)
-            if to is not None and to.uuid not in {one.user_uuid for one in others}:
+            is_new = to is not None and to.uuid not in {one.user_uuid for one in others}
+            if to is not None and is_new:
                 new = CreateLink(user_uuid=to.uuid, extension_uuid=uuid)
                 await self.parts.links.create(self.actor, new)
                 noted.setdefault("handed", []).append(uuid)
             desk = await tx.desk_uses.with_number(uuid)
             if others or desk:
                 who = ", ".join([*(one.username for one in others), *desk])
-                also = f" and now {to.username}" if to is not None else ""
+                also = f" and now {to.username}" if to is not None and is_new else ""
                 text = f"{number} stays active with its password: {who} has it too{also}."
                 steps.append(ActStep("number", "done", text))
                 continue
             patch = ExtensionPatch(password=self.parts.new_password(), voicemail_passcode=None)
-            text = f"{number} is {to.username}'s, with another password." if to else ""
-            if to is None:
+            if to is not None:
+                text = (
+                    f"{number} is {to.username}'s, with another password; "
+                    f"phones of {to.username} have it after their next switch."
+                )
+            else:
                 patch = ExtensionPatch(
                     password=self.parts.new_password(), voicemail_passcode=None, is_active=False
                 )
@@ -273,7 +279,7 @@ class _Leaving:
     async def _contacts(self, numbers: set[str], noted: dict[str, Any]) -> list[ActStep]:
         """Hide the person's entries of the company directory; name others with the number."""
         user, steps = self.user, list[ActStep]()
-        name = f"{user.first_name} {user.last_name}"
+        name = name_of(user)
         found: dict[str, Any] = {}
         for text in (user.email, *sorted(numbers)):
             rows = selected(self.tx.company_contacts, ContactSearch(q=text, is_active=True))

@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct, UnsetType
 from phoneprov_core.features.batches.ports import BatchStore
 from phoneprov_core.features.transfer.model import TransferTransaction
 from phoneprov_core.features.transfer.texts import WithTable
-from phoneprov_core.inventory.extensions import CHAN_SCCP, ExtensionType, Voicemail
+from phoneprov_core.inventory.extensions import ExtensionType, Voicemail
 from phoneprov_core.inventory.links import LinkStore
 from phoneprov_core.inventory.profiles.model import TemplateName, Values
 from phoneprov_core.inventory.profiles.reading import ProfilesTransaction
@@ -32,13 +32,13 @@ from phoneprov_core.people.vendor_users import VendorUserStore
 MOST_PEOPLE = 50
 """Maximum number of people of one act: one transaction has all of them."""
 MOST_NUMBERS = 10_000
-_BLOCK = r"^[0-9]{1,15}-[0-9]{1,15}$"
+_BLOCK = r"^\+?[0-9]{1,15}-\+?[0-9]{1,15}$"
 ACT = "people_act"
 """The resource of the audit entries of an act."""
 
 
 class Block(NamedTuple):
-    """Numbers of the same length, both ends included."""
+    """Numbers of the same length, both ends included; each has a plus or none."""
 
     first: str
     last: str
@@ -49,7 +49,7 @@ class Block(NamedTuple):
         first, dash, last = text.replace(" ", "").partition("-")
         if not dash or not re.fullmatch(_BLOCK, f"{first}-{last}", re.ASCII):
             raise ValueError("must be two numbers with a hyphen, such as 300-349")
-        if len(first) != len(last):
+        if len(first) != len(last) or first.startswith("+") is not last.startswith("+"):
             raise ValueError("must have two numbers of the same length")
         if not 0 <= int(last) - int(first) < MOST_NUMBERS:
             raise ValueError(f"must be 1 to {MOST_NUMBERS} numbers, the smallest first")
@@ -57,8 +57,9 @@ class Block(NamedTuple):
 
     def next_free(self, taken: Collection[str]) -> str | None:
         """The smallest number of the block that is not taken, or None."""
-        width = len(self.first)
-        numbers = (f"{one:0{width}}" for one in range(int(self.first), int(self.last) + 1))
+        digits = self.first.removeprefix("+")
+        plus, width = self.first.removesuffix(digits), len(digits)
+        numbers = (f"{plus}{one:0{width}}" for one in range(int(self.first), int(self.last) + 1))
         return next((number for number in numbers if number not in taken), None)
 
 
@@ -93,7 +94,13 @@ class Joiner(ImportedUser, frozen=True, kw_only=True):
 
     number: Annotated[ExtensionNumber, schema("Number of the person")] | None = None
     block: NumberBlock | None = None
-    extension_type: Annotated[ExtensionType, schema("Type of a new extension")] = CHAN_SCCP
+    extension_type: (
+        Annotated[
+            ExtensionType,
+            schema("Type of the extension; by default chan_pjsip with a phone of SIP firmware"),
+        ]
+        | None
+    ) = None
     voicemail: Voicemail = False
     pin: MakePin = True
     template: OfTemplate | None = None

@@ -22,7 +22,7 @@ from phoneprov_core.features.joining.tables import Listed
 from phoneprov_core.inventory.extensions import ExtensionPatch
 from phoneprov_core.inventory.links import CreateLink
 from phoneprov_core.kernel.actor import Actor, require_superadmin
-from phoneprov_core.kernel.errors import NotFound, Problem
+from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.people.audit import WantedEntries
 from phoneprov_core.people.directory.model import CompanyContactPatch
 from phoneprov_core.people.users.model import User, UserPatch
@@ -32,8 +32,9 @@ _MOST_ENTRIES = 200
 
 
 class _Undo(Struct, frozen=True):
-    """What an audit entry of an act says."""
+    """What an audit entry of an act says, and when it was written."""
 
+    at: str
     action: str
     values: dict[str, Any]
 
@@ -53,9 +54,12 @@ class UndoAct:
         async with self.acts.database.read() as tx:
             found = await tx.audit.newest(wanted, _MOST_ENTRIES)
         noted = [
-            _Undo(one.entry.action, {k: v["new"] for k, v in one.entry.changes.items()})
-            for one in reversed(found)
+            _Undo(
+                one.entry.at, one.entry.action, {k: v["new"] for k, v in one.entry.changes.items()}
+            )
+            for one in found
         ]
+        # The newest first: a number may have gone through several hands.
         people = [one for one in noted if one.action in {"person.joined", "person.left"}]
         if not people:
             raise NotFound("There is no such act, or its audit entries are no longer kept.")
@@ -72,7 +76,7 @@ class UndoAct:
             if any(entry.entry.changes["user_uuid"]["new"] == uuid for entry in undone):
                 before = ActStep("person", "unchanged", "This was undone before.")
                 return Written(MovedPerson(username, None, None, None, (before,)))
-            back = _Back(tx, parts, actor, one.values)
+            back = _Back(tx, parts, actor, one.at, one.values)
             if one.action == "person.joined":
                 steps, phones = await back.of_join(user)
             else:
@@ -90,16 +94,18 @@ class UndoAct:
             await hold(tx, [one.values["user_uuid"] for one in people])
 
         moved = await self.acts(actor, Listed(tuple(people)), write, held, dry_run=request.dry_run)
-        return replace(moved, act=request.act if moved.written else None)
+        in_order = tuple(reversed(moved.people))
+        return replace(moved, act=request.act if moved.written else None, people=in_order)
 
 
 @dataclass
 class _Back:
-    """The way back of one person; ``values`` are those of the audit entry."""
+    """The way back of one person; ``at`` and ``values`` are those of the audit entry."""
 
     tx: JoiningTransaction
     parts: Parts
     actor: Actor
+    at: str
     values: dict[str, Any]
 
     async def of_join(self, user: User | None) -> tuple[list[ActStep], tuple[Phone, ...]]:
@@ -108,6 +114,11 @@ class _Back:
         values, steps = self.values, list[ActStep]()
         if user is not None and (user.last_login_at or await self.tx.desks.of(user=user.uuid)):
             text = f"{user.username} has logged in since: the account and what it got stay."
+            return [ActStep("account", "kept", text)], ()
+        if user is not None and (more := await self._more(user)):
+            text = (
+                f"{user.username} has changed since ({', '.join(more)}): the account stays whole."
+            )
             return [ActStep("account", "kept", text)], ()
         desks = []
         if mac := values.get("mac"):
@@ -122,9 +133,37 @@ class _Back:
         if uuid := values.get("extension_uuid"):
             steps.append(await self._number_of_join(uuid, values["number"]))
         if (uuid := values.get("contact_uuid")) and await self.tx.company_contacts.find(uuid):
-            await self.parts.company_directory.delete(self.actor, uuid)
-            steps.append(ActStep("directory", "done", "The directory entry is deleted."))
+            if await self._has_changed(uuid):
+                text = "The directory entry stays: it was changed since."
+                steps.append(ActStep("directory", "kept", text))
+            else:
+                await self.parts.company_directory.delete(self.actor, uuid)
+                steps.append(ActStep("directory", "done", "The directory entry is deleted."))
         return steps + desk_steps, phones
+
+    async def _has_changed(self, uuid: str, action: str | None = None) -> bool:
+        """Whether the audit trail has a change of the record after the act."""
+        found = await self.tx.audit.newest(WantedEntries(resource_id=uuid, action=action), 1)
+        return any(one.entry.at > self.at for one in found)
+
+    async def _more(self, user: User) -> list[str]:
+        """What the account has beyond what the join gave it, or has in another form."""
+        tx, values, uuid = self.tx, self.values, user.uuid
+        profile = values.get("profile_uuid")
+        links = await tx.links.extensions.rows(_MOST, owner=uuid)
+        profiles = await tx.profiles.rows(_MOST, owner=uuid)
+        desks = await tx.desk_uses.with_default(profile) if profile else []
+        more = {
+            "the account": await self._has_changed(uuid, "user.updated"),
+            "a right": await tx.rights.find(uuid) or await tx.assignments.of_user(uuid),
+            "a number": any(one.extension_uuid != values.get("extension_uuid") for one in links),
+            "a profile": any(
+                [one.uuid != profile or await self._has_changed(one.uuid) for one in profiles]
+            ),
+            "a desk": set(desks) - {values.get("mac")},
+            "personal contacts": await tx.personal_contacts.count(uuid),
+        }
+        return [what for what, is_there in more.items() if is_there]
 
     async def _number_of_join(self, uuid: str, number: str) -> ActStep:
         extension = await self.tx.extensions.find(uuid)
@@ -133,6 +172,8 @@ class _Back:
         others = await self.tx.links.users.rows(1, owner=uuid)
         if others or await self.tx.desk_uses.with_number(uuid):
             return ActStep("number", "kept", f"{number} stays: another user or a desk has it.")
+        if await self._has_changed(uuid, "extension.updated"):
+            return ActStep("number", "kept", f"{number} stays, active: it was changed since.")
         if self.values.get("reused"):
             patch = ExtensionPatch(password=self.parts.new_password(), is_active=False)
             await self.parts.extensions.update(self.actor, uuid, patch)
@@ -144,8 +185,7 @@ class _Back:
         """Give back what the person had, unless another person has it now."""
         values = self.values
         if user is None:
-            problem = Problem("username", "is that of an account that was deleted")
-            raise NotFound("The account was deleted.", problems=(problem,))
+            return [ActStep("account", "kept", "The account was deleted; nothing comes back.")], ()
         steps = list[ActStep]()
         if values.get("was_active") and not user.is_active:
             await self.parts.users.update(self.actor, user.uuid, UserPatch(is_active=True))
@@ -156,7 +196,11 @@ class _Back:
         for uuid in values.get("unlinked", []):
             steps.append(await self._number_of_leave(user, uuid))
         for uuid in values.get("contacts", []):
-            if await self.tx.company_contacts.find(uuid):
+            if contact := await self.tx.company_contacts.find(uuid):
+                if contact.is_active:
+                    text = "The directory entry is shown already."
+                    steps.append(ActStep("directory", "unchanged", text))
+                    continue
                 patch = CompanyContactPatch(is_active=True)
                 await self.parts.company_directory.update(self.actor, uuid, patch)
                 steps.append(ActStep("directory", "done", "The directory entry is shown again."))
@@ -174,20 +218,27 @@ class _Back:
             return ActStep("number", "kept", "A number of the person was deleted.")
         number = extension.extension
         links = await tx.links.users.rows(_MOST, owner=uuid)
-        handed = [one for one in links if uuid in values.get("handed", [])
-                  and one.user_uuid == values.get("handed_to")]  # fmt: skip
-        if uuid in values.get("freed", []) and (links or extension.is_active):
-            return ActStep("number", "kept", f"{number} does not come back: it is in use.")
         if any(one.user_uuid == user.uuid for one in links):
             return ActStep("number", "unchanged", f"{number} is the person's already.")
+        is_handed = uuid in values.get("handed", [])
+        handed = [one for one in links if is_handed and one.user_uuid == values["handed_to"]]
+        is_free = not (links or extension.is_active)
+        is_kept = is_handed or uuid in values.get("freed", [])
+        if is_kept and not (handed or is_free):
+            return ActStep("number", "kept", f"{number} does not come back: it is in use.")
         for link in handed:
             await self.parts.links.delete(self.actor, link.uuid)
         new = CreateLink(user_uuid=user.uuid, extension_uuid=uuid)
         await self.parts.links.create(self.actor, new)
         text = f"{number} is the person's again."
-        if uuid in values.get("freed", []):
+        if is_free:
             await self.parts.extensions.update(self.actor, uuid, ExtensionPatch(is_active=True))
             text = f"{number} is the person's again, with another password and no passcode."
+        elif len(links) == len(handed) and not await tx.desk_uses.with_number(uuid):
+            # The phones of the person who had it know the password.
+            patch = ExtensionPatch(password=self.parts.new_password())
+            await self.parts.extensions.update(self.actor, uuid, patch)
+            text = f"{number} is the person's again, with another password."
         return ActStep("number", "done", text)
 
     async def _desks(

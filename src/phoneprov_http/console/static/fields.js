@@ -61,6 +61,7 @@ export const JOINER = [
   required("email", { kind: "email" }),
   field("block", { hint: texts.blockHint }),
   field("number", { hint: texts.numberHint }),
+  field("extension_type", { label: texts.extensionType, choices: EXTENSION_TYPES, empty: texts.ofThePhone }),
   ...["department", "location"].map((one) => field(one)),
   checkbox("pin"),
   checkbox("directory"),

@@ -106,6 +106,8 @@ export const people = {
   leaveTable: "In place of the person above. The first line names the columns: username and, at will, hand_over_to.",
   blockHint: "The smallest free number, such as 300-349.",
   numberHint: "A certain number, in place of the block.",
+  extensionType: "Type of the number",
+  ofThePhone: "As the desk needs it",
   handOverHint: "Leave empty to make the numbers free.",
   vacant: "Default profile of the desks that are left",
   noProfile: "No profile",
