@@ -3,7 +3,7 @@
 import pytest
 
 from phoneprov_adapters.sql.stores.people import audit
-from phoneprov_core.features.batches import plan
+from phoneprov_core.features.batches import changes
 from phoneprov_core.features.batches.model import PhoneState
 from phoneprov_core.kernel.values import timestamp
 from support.past import RandomOffice
@@ -18,7 +18,7 @@ async def test_way_back_restores_every_file_that_the_plan_does_not_refuse(
 ) -> None:
     office = RandomOffice(phones=PHONES, seed=seed)
     monkeypatch.setattr(audit, "system_clock", office.clock)
-    monkeypatch.setattr(plan, "MOST_NAMED", PHONES)
+    monkeypatch.setattr(changes, "MOST_NAMED", PHONES)
     await office.open()
     moments = []
     for _ in range(STEPS):
