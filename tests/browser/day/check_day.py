@@ -5,6 +5,7 @@ import io
 import re
 from datetime import datetime, timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import httpx
 from playwright.sync_api import Browser, expect
@@ -74,9 +75,14 @@ def test_floor_of_40_moves_and_gets_another_profile(operator: Operator, office: 
     expect(operator.page.get_by_role("status").filter(has_text="40 rows")).to_be_visible()
     operator.press("Select all").press("Edit").fill("Location", "Berlin/4th floor")
     operator.press("Preview").see(DRY).press("Change 40").see("Changed")
-    operator.go("Batches").follow("New batch").choose("Profile", re.compile("^Vacant desk"))
-    operator.choose("Location", re.compile("4th floor")).see("40 phones chosen.")
-    operator.press("Start batch").press("Start batch", within=operator.page.get_by_role("dialog"))
+    # Pasted from a table: each phone with its profile.
+    pasted = "\n".join(f"{mac},Vacant desk" for mac in office.macs)
+    operator.go("Batches").follow("New batch").fill("MAC addresses", pasted, keys=2)
+    operator.see("40 phones chosen.").press("Now").press("Start batch")
+    question = operator.page.get_by_role("dialog")
+    expect(question).to_contain_text("A list of phones")
+    expect(question).to_contain_text("The profiles of the list")
+    operator.press("Start batch", within=question)
     operator.see(re.compile("^40 of 40 done, 0 failed"))
 
     assert len(office.api("GET", "phones?location=Berlin/4th%20floor&limit=100")) == FLOOR
@@ -193,6 +199,37 @@ def test_helpdesk_right_is_given_and_used(
     assert entry["changes"]["right"]["new"] == "helpdesk"
 
 
+def test_right_that_is_taken_away_ends_on_the_page_that_is_open(
+    operator: Operator, office: Office, browser: Browser
+) -> None:
+    password = "a password of the helpdesk"
+    person = office.person("person35")
+    office.api("PUT", f"users/{person['uuid']}", {"password": password})
+    office.api("PUT", f"users/{person['uuid']}/rights", {"right": "helpdesk", "locations": ["Help"]})
+    mac = office.switch(35)
+    office.api("PUT", f"phones/{mac}", {"location": "Help/1"})
+    before = office.restarts_of(mac)
+    context = browser.new_context()
+    helper = Operator(Console(context, office.service.url))
+    helper.console.open()
+    helper.console.sign_in("person35", password)
+    helper.see("You help at phones in Help.").find("Desk 35").press("Restart")
+
+    operator.find("First35 Last35").choose("Right", re.compile("^None"))
+    operator.page.get_by_role("button", name="Save").last.click()
+    operator.see(re.compile("Right of First35 Last35"))
+
+    helper.press("Restart", within=helper.page.get_by_role("dialog"))
+    helper.see("This needs permission level 0.")
+    assert office.restarts_of(mac) == before
+    helper.page.reload()
+    helper.console.settled()
+    expect(helper.page.get_by_role("button", name="Restart")).to_have_count(0)
+    context.close()
+    (entry, *_) = office.api("GET", f"audit?resource_id={person['uuid']}&limit=1")
+    assert (entry["actor"], entry["changes"]["right"]["new"]) == ("ada", None)
+
+
 def test_token_works_until_it_is_deleted(operator: Operator, office: Office) -> None:
     operator.follow("ada", operator.page.get_by_role("banner"))
     operator.press("New token").fill(re.compile("^Name"), "Nightly export")
@@ -230,6 +267,27 @@ def test_night_shift_is_planned_and_cancelled(operator: Operator, office: Office
     operator.see(re.compile("Planned"))
     batch = office.api("GET", f"batches/{operator.page.url.rpartition('/')[2]}")
     assert batch["state"] == "planned"
+    operator.press("Cancel batch").press("Cancel batch", within=operator.page.get_by_role("dialog"))
+    wait_for(lambda: office.api("GET", f"batches/{batch['uuid']}")["state"] == "cancelled")
+    assert {mac: office.restarts_of(mac) for mac in office.macs} == before
+
+
+def test_night_preset_plans_the_floor_with_three_first_and_undo(
+    operator: Operator, office: Office
+) -> None:
+    before = {mac: office.restarts_of(mac) for mac in office.macs}
+    zone = ZoneInfo(office.api("GET", "me")["timezone"])
+    operator.go("Batches").follow("New batch").choose("Profile", re.compile("^Vacant desk"))
+    operator.choose("Location", re.compile("4th floor"))
+    operator.press("Tonight, three first, undo").press("Start batch")
+    question = operator.page.get_by_role("dialog")
+    for words in ("22:00", "If it stops, put back what was on each phone"):
+        expect(question).to_contain_text(words)
+    operator.press("Start batch", within=question).see(re.compile("Planned"))
+    batch = office.api("GET", f"batches/{operator.page.url.rpartition('/')[2]}")
+    start = datetime.fromisoformat(batch["start_at"]).astimezone(zone)
+    assert (batch["state"], batch["first"], batch["undo_on_stop"]) == ("planned", 3, True)
+    assert (start.hour, start.minute) == (22, 0)
     operator.press("Cancel batch").press("Cancel batch", within=operator.page.get_by_role("dialog"))
     wait_for(lambda: office.api("GET", f"batches/{batch['uuid']}")["state"] == "cancelled")
     assert {mac: office.restarts_of(mac) for mac in office.macs} == before
