@@ -137,9 +137,8 @@ def test_replacement_has_the_name_and_file_of_the_broken_phone(
     expect(field).to_be_hidden()
     operator.see(re.compile(f"Desk 31 .{office.spare}"))
 
-    # The upkeep of desks puts the profile onto it within a minute; it needs no further act.
+    # The upkeep of desks puts the profile onto it; it needs no further act, and the page follows.
     wait_for(lambda: "<user>person31</user>" in office.file_of(office.spare), seconds=90)
-    operator.page.reload()
     operator.see(re.compile("Desk of person31, revision 1"))
     assert office.api("GET", f"phones/{office.spare}")["name"] == "Desk 31"
     assert office.api("GET", f"phones/{old}")["is_active"] is False
