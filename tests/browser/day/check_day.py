@@ -204,7 +204,8 @@ def test_right_that_is_taken_away_ends_on_the_page_that_is_open(
     password = "a password of the helpdesk"
     person = office.person("person35")
     office.api("PUT", f"users/{person['uuid']}", {"password": password})
-    office.api("PUT", f"users/{person['uuid']}/rights", {"right": "helpdesk", "locations": ["Help"]})
+    right = {"right": "helpdesk", "locations": ["Help"]}
+    office.api("PUT", f"users/{person['uuid']}/rights", right)
     mac = office.switch(35)
     office.api("PUT", f"phones/{mac}", {"location": "Help/1"})
     before = office.restarts_of(mac)
