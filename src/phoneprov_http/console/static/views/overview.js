@@ -149,7 +149,7 @@ function fleetBar({ states, phones }) {
   const legend = names.filter((name) => ["fine", "never_seen"].includes(name));
   return [
     stack(said.join(", "), parts, Math.max(phones, total), true),
-    h("ul", { className: "legend" }, ...legend.map((name) => h("li", { className: meaningOf(name) }, h("a", { href: `#/phones?state=${name}` }, `${texts.states[name]}: ${count(states[name])}`)))),
+    h("ul", { className: "legend" }, ...legend.map((name) => h("li", { className: meaningOf(name) }, h("a", { href: `#/phones?state=${name}` }, `${name === "fine" ? texts.asRecorded : texts.states[name]}: ${count(states[name])}`)))),
   ];
 }
 
