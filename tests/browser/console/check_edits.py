@@ -74,7 +74,7 @@ def test_restart_of_selected_phones_leads_to_the_batch(console: Console, service
     page.get_by_label("Restart the phones afterwards").check()
     page.get_by_role("button", name="Preview").click()
     page.get_by_role("button", name="Restart 1").click()
-    page.get_by_role("link", name="Batch that restarts 1 phones").click()
+    page.get_by_role("link", name="Batch that restarts 1 phone").click()
 
     expect(page.get_by_role("heading", level=1)).to_contain_text("Restart")
 

@@ -232,7 +232,7 @@ export const frame = {
   /** @param {number} total */
   rowCount: (total) => (total === 1 ? "1 row" : `${number.format(total)} rows`),
   /** @param {number} count */
-  newestRows: (count) => `The newest ${number.format(count)} rows`,
+  newestRows: (count) => (count === 1 ? "The newest row" : `The newest ${number.format(count)} rows`),
   /** @param {number} total */
   moreThan: (total) => `More than ${number.format(total)} rows`,
   clear: "Clear",
@@ -250,7 +250,7 @@ export const frame = {
   columns: "Columns",
   exportCsv: "Export CSV",
   /** @param {number} count */
-  exported: (count) => `${number.format(count)} rows exported.`,
+  exported: (count) => `${count === 1 ? "1 row" : `${number.format(count)} rows`} exported.`,
   selectAll: "Select all",
   /** @param {string} what */
   select: (what) => `Select ${what}`,

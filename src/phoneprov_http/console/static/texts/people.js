@@ -256,7 +256,7 @@ export const people = {
   }),
   whatIsWrong: "Problem or change",
   /** @param {number} count */
-  moreRows: (count) => `${number.format(count)} more rows are not shown.`,
+  moreRows: (count) => `${count === 1 ? "1 more row is" : `${number.format(count)} more rows are`} not shown.`,
 
   // The same change to many records
   /** @param {string} list @param {number} count */
@@ -276,9 +276,9 @@ export const people = {
   editDone: "Changed",
   editEntries: "Audit entries of this edit",
   /** @param {number} count */
-  editRestarts: (count) => `${number.format(count)} active phones restart in a batch afterwards.`,
+  editRestarts: (count) => `${count === 1 ? "1 active phone restarts" : `${number.format(count)} active phones restart`} in a batch afterwards.`,
   /** @param {number} count */
-  editBatch: (count) => `Batch that restarts ${number.format(count)} phones`,
+  editBatch: (count) => `Batch that restarts ${number.format(count)} ${count === 1 ? "phone" : "phones"}`,
   editNoBatch: "The records are written, and no batch was started:",
   wouldBeEdited: /** @type {Record<string, string>} */ ({
     changed: "Would be changed",
