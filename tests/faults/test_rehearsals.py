@@ -19,7 +19,8 @@ from msgspec.structs import replace
 
 from phoneprov_adapters.composition import twin
 from phoneprov_adapters.rehearsal import process
-from phoneprov_adapters.rehearsal.process import Scene, TwinProcess, copied
+from phoneprov_adapters.rehearsal.process import JumpingLoop, Scene, TwinProcess, copied
+from phoneprov_core.features.rehearsal.foresight import _STATEMENTS
 from phoneprov_core.features.rehearsal.model import Evidence, Expected, Rehearsal, TooLarge
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Forbidden, PhoneprovError, Refused, Unavailable
@@ -114,12 +115,26 @@ async def test_work_of_the_service_takes_its_time_where_phones_take_none(
         office, [replaced(one, away=2.0) for one in real_phones(random.Random(1), 12)]
     )
     plan = {**FLOOR, "profile_uuid": office.profiles[0], "only_changed": True}
-    monkeypatch.setattr(twin, "work_seconds", lambda _: 0.1)
+    monkeypatch.setattr(twin, "work_seconds", lambda _: 0.01)
 
     rehearsal = await asyncio.to_thread(await in_this_process(office, plan))
 
     assert rehearsal.outcomes.left_alone == 12
-    assert 1.2 <= rehearsal.seconds < 6
+    assert 1 <= rehearsal.seconds < 5
+
+
+async def test_statements_of_a_phone_are_as_many_as_the_work_is_reckoned_with(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await with_history(office, real_phones(random.Random(1), 40))
+    counted: list[float] = []
+    monkeypatch.setattr(JumpingLoop, "work", lambda _, seconds: counted.append(seconds))
+    monkeypatch.setattr(twin, "work_seconds", lambda _: 1)
+
+    plan = {**FLOOR, "profile_uuid": office.profiles[1], "at_once": 25}
+    await asyncio.to_thread(await in_this_process(office, plan))
+
+    assert sum(counted) / 40 == pytest.approx(_STATEMENTS, rel=0.15)
 
 
 async def test_first_phones_stop_and_undo_are_rehearsed(office: Office) -> None:

@@ -8,7 +8,6 @@ import signal
 import sys
 from collections.abc import Iterable
 from datetime import datetime
-from functools import partial
 from typing import Any, BinaryIO
 
 import msgspec
@@ -157,7 +156,7 @@ class _Twin:
                 self.causes[mac] = behaviour.cause
                 self.phones.add(phone, behaviour)
         self.loop.begin_work()
-        self.database.worked = partial(self.loop.work, work)
+        self.database.count(lambda statements: self.loop.work(statements * work))
 
     async def _answer(self, batch: Batch, undo: Batch | None) -> Rehearsal:
         foretold: list[Foretold] = []

@@ -116,12 +116,17 @@ class _Sqlite:
 
 class _SqliteOfOne(_Sqlite):
     """A database whose statements are executed at once: no other task runs in between, so that
-    none sees an open transaction that awaits nothing else. No copy is made."""
+    none sees an open transaction that awaits nothing else. No copy is made. ``worked`` is called
+    with each number of statements."""
+
+    worked: Callable[[int], object] = int
 
     async def execute_steps(self, steps: Sequence[Step]) -> list[Row]:
+        self.worked(len(steps))
         return executed(self._connection, steps)
 
     async def committed_rows(self, sql: str, parameters: Sequence[Any]) -> Sequence[Any]:
+        self.worked(1)
         return self._connection.execute(sql, parameters).fetchall()
 
     def check_references(self, *, on: bool) -> None:
@@ -196,24 +201,17 @@ class MemoryDatabase(ReadAndWrite[SqlTransaction]):
         return self._one_writer
 
 
-def _nothing() -> None:
-    """No time passes."""
-
-
 class TwinDatabase(MemoryDatabase):
     """A copy of some records of another database, whose secrets ``box`` opens. One event loop uses
-    it. ``worked`` is called in each writing transaction."""
+    it."""
 
     def __init__(self, clock: Millis, box: SecretBox) -> None:
         self._copy = _SqliteOfOne(clock)
-        self.worked: Callable[[], None] = _nothing
         super().__init__(clock, box=box, sqlite=lambda _: self._copy)
 
-    @asynccontextmanager
-    async def write(self, *, by: Actor | None = None) -> AsyncIterator[SqlTransaction]:
-        async with super().write(by=by) as tx:
-            yield tx
-            self.worked()
+    def count(self, worked: Callable[[int], object]) -> None:
+        """From now on call this with each number of statements that are executed."""
+        self._copy.worked = worked
 
     async def fill(self, rows: Iterable[tuple[str, Sequence[Sequence[Any]]]]) -> None:
         """Write rows of tables. What they refer to may be missing: the other database may have

@@ -192,9 +192,15 @@ async def copied(
 
     async with database.read() as tx:
         for table in _WHOLE:
-            yield table, await tx.twin.rows(table)
+            rows = await tx.twin.rows(table)
+            if table == "replacements":
+                successors = _successors(rows, set(macs))
+            yield table, rows
+        yield "phones", await tx.twin.rows("phones", "mac", successors)
         if new.as_of is not None:
             entries.update(dict.fromkeys(await tx.twin.kept_since()))
+            past = await tx.twin.past(successors, new.as_of)
+            entries.update(dict.fromkeys(past["audit"]))
         newest = await tx.twin.newest_deployments(_NEWEST)
         for start in range(0, len(macs), _PIECE):
             piece = macs[start : start + _PIECE]
@@ -223,6 +229,14 @@ async def copied(
         yield "deployments", others
         async for rows_of in _of_people(tx, profiles, numbers, people):
             yield rows_of
+
+
+def _successors(replacements: list[tuple[Any, ...]], macs: set[str]) -> list[str]:
+    """The phones in the place of phones of the batch, which are not in the batch themselves: the
+    reason for which a phone is left alone names them."""
+    mac, earlier = place_in("replacements", "mac"), place_in("replacements", "earlier")
+    found = {row[mac] for row in replacements if row[earlier] in macs}
+    return sorted(found - macs)
 
 
 async def _of_people(

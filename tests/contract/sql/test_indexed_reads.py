@@ -179,6 +179,28 @@ async def test_phones_of_a_moment_are_read_without_the_other_rows_of_a_table(
     assert not [line[0] for line in plan if "Seq Scan" in line[0]], plan
 
 
+def test_logins_of_an_owner_are_found_without_the_other_deployments(tmp_path: Path) -> None:
+    compiled = Compiler(sqlite.dialect())(_LOGGED_IN_SINCE)
+    with sqlite3.connect(create_database(tmp_path)) as connection:
+        plan = connection.execute(
+            f"EXPLAIN QUERY PLAN {compiled.sql}", compiled.parameters({**VALUES, "besides": ""})
+        ).fetchall()
+
+    assert any("ix_deployments_logins" in step[3] for step in plan), plan
+
+
+async def test_logins_of_an_owner_are_found_without_the_other_deployments_in_postgres(
+    url: str,
+) -> None:
+    compiled = compiled_for(_LOGGED_IN_SINCE)
+    connection = await asyncpg.connect(url.replace("+asyncpg", ""))
+    try:
+        plan = await connection.fetch(f"EXPLAIN {compiled.sql}", *compiled.parameters(VALUES))
+    finally:
+        await connection.close()
+    assert any("ix_deployments_logins" in line[0] for line in plan), plan
+
+
 def test_revision_without_deployments_is_found_by_an_index(tmp_path: Path) -> None:
     statement = _look(Expiring.REVISIONS, after=True)
     values = {"before": "2026-01-31T08:15:30.000Z", "after_0": "", "limit": 500}

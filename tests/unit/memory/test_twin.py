@@ -58,12 +58,12 @@ def test_time_of_a_twin_has_the_work_of_the_service() -> None:
     loop = JumpingLoop(datetime(2026, 3, 2, 9, tzinfo=UTC))
     box = SecretBox(SecretKeys.parse("a key of at least thirty-two letters"))
     database = TwinDatabase(lambda: 0, box)
-    database.worked = lambda: loop.work(2.5)
+    database.count(lambda statements: loop.work(2.5 * statements))
     ended: list[float] = []
 
     async def work() -> None:
-        async with database.write(by=SYSTEM_ACTOR):
-            pass
+        async with database.read() as tx:
+            await tx.phones.find(a_mac(1))
         ended.append(loop.time())
 
     async def work_four_times() -> None:

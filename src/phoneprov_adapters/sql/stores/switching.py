@@ -14,6 +14,7 @@ from sqlalchemy import (
     case,
     exists,
     func,
+    literal_column,
     or_,
     select,
     true,
@@ -181,7 +182,8 @@ _LOGGED_IN_SINCE = (
     .where(
         deployments.c.owner_uuid == bindparam("user"),
         deployments.c.created_at > bindparam("since"),
-        deployments.c.action == Action.LOGIN.value,
+        # The condition of an index, word by word.
+        deployments.c.action == literal_column(f"'{Action.LOGIN.value}'"),
         deployments.c.place.is_not(None),
         deployments.c.mac != bindparam("besides"),
     )

@@ -1,14 +1,18 @@
 """Phone profiles, their templates, deployments, batches and desks."""
 
+from typing import Any
+
 from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    ColumnElement,
     Index,
     LargeBinary,
     Table,
     Text,
     UniqueConstraint,
+    literal_column,
     null,
 )
 
@@ -80,6 +84,8 @@ template_texts = table_of(
 )
 TEMPLATES = Records(Template, templates, owner="name", one_name="template")
 
+_IS_LOGIN: ColumnElement[bool] = literal_column("action") == literal_column("'login'")
+_LOGINS: Any = {"sqlite_where": _IS_LOGIN, "postgresql_where": _IS_LOGIN}
 DEPLOYMENTS = Records(
     Deployment,
     table_of(
@@ -97,6 +103,8 @@ DEPLOYMENTS = Records(
         Index(None, "profile_uuid", "revision"),
         Index(None, "owner_uuid", "created_at", "uuid"),
         Index(None, "user_uuid", "created_at", "uuid"),
+        # Without it, each phone of a batch would read all deployments of the owner of its profile.
+        Index("ix_deployments_logins", "owner_uuid", "action", "created_at", **_LOGINS),
         sealed=("sha256",),
         required=("sha256", "size"),
         confirmation_by=string(24),

@@ -38,6 +38,10 @@ _TO_PHONES = (StepName.CLEAR_SESSION, StepName.RESTART)
 _TIMED = (StepName.UPLOAD, StepName.CLEAR_SESSION, StepName.RESTART)
 _OF_REACH = re.compile("(could not|cannot) be reached|did not answer|closed the connection")
 """A failure that says nothing of a phone or server that answered since."""
+_BY_RECORDS = re.compile(
+    "The phone has no recorded address|The phone's address|Nothing is uploaded|Level 0 has not"
+)
+"""A refusal before any call, which the records of now decide anew."""
 
 
 class Failure(Struct, frozen=True):
@@ -97,9 +101,9 @@ class CallSeen(Struct, frozen=True):
 
 
 _COMMON = Durations(upload=0.5, clear=0.2, restart=1.5, away=45.0, silent=_SILENT_SECONDS)
-_WORK_SECONDS = 0.0015
-_TRANSACTIONS = 7
-"""Number of writing transactions of a batch for each phone that it switches and that is watched."""
+_TRANSACTIONS, _STATEMENTS = 7.5, 88
+"""Writing transactions of a batch, and all statements, for a phone that it switches and watches."""
+_WORK_SECONDS = 0.00013
 
 
 def durations_of(deployments: Sequence[Deployment], usual: Durations | None = None) -> Durations:
@@ -140,8 +144,8 @@ def _seconds(begin: str, end: str) -> float:
 
 
 def work_seconds(deployments: Sequence[Deployment]) -> float:
-    """Seconds of the service's own work for one writing transaction, from some deployments. It
-    works on one at a time, which bounds how many phones a batch can start.
+    """Seconds of the service's own work for one statement, from some deployments. It works on one
+    at a time, which bounds how many phones a batch can start.
 
     Between its steps a deployment waits for one transaction, and for those that came before it. By
     Little's law these are as many as come during the wait."""
@@ -162,7 +166,7 @@ def work_seconds(deployments: Sequence[Deployment]) -> float:
     waited = fmean(waits)
     others = (sum(end - begin for begin, end in spans) - busy) / busy
     rate = others / fmean(end - begin for begin, end in spans)
-    return waited / (1 + rate * _TRANSACTIONS * waited)
+    return waited / (1 + rate * _TRANSACTIONS * waited) * _TRANSACTIONS / _STATEMENTS
 
 
 def server_failure(newest: Sequence[Deployment]) -> Failure | None:
@@ -176,21 +180,23 @@ def server_failure(newest: Sequence[Deployment]) -> Failure | None:
 
 
 def failed_upload(deployment: Deployment) -> Failure | None:
-    """How the upload of a deployment failed; None if it did not."""
-    if deployment.failed_step is not StepName.UPLOAD or deployment.message is None:
+    """How the upload of a deployment failed; None if it did not, or if no server was called."""
+    message = deployment.message
+    if deployment.failed_step is not StepName.UPLOAD or not message or _BY_RECORDS.match(message):
         return None
     is_unknown = deployment.outcome is Outcome.UNKNOWN
     code = OUTCOME_UNKNOWN if is_unknown else None
     took = _failing_seconds(deployment, StepName.UPLOAD)
-    return Failure(deployment.message, code, deployment.ended_at, took)
+    return Failure(message, code, deployment.ended_at, took)
 
 
 def _failed_restart(deployment: Deployment) -> Failure | None:
-    if deployment.restart in {None, SWITCHED_OFF} or deployment.restarted:
+    message = deployment.restart
+    if message in {None, SWITCHED_OFF} or deployment.restarted or _BY_RECORDS.match(message or ""):
         return None
     code = REPLY_LOST if deployment.restarted is None else None
     took = _failing_seconds(deployment, StepName.RESTART)
-    return Failure(deployment.restart or "", code, deployment.ended_at, took)
+    return Failure(message or "", code, deployment.ended_at, took)
 
 
 def _failing_seconds(deployment: Deployment, name: StepName) -> float:

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from phoneprov_adapters.sql.engines.sqlite import SqliteReadConnection
 from phoneprov_adapters.sql.stores.people import audit
 from phoneprov_core.features.batches.commands import CreateBatch
 from phoneprov_core.features.batches.model import BatchPhone, BatchState, PhoneState
@@ -20,9 +21,10 @@ from phoneprov_core.people.audit import WantedEntries
 from phoneprov_core.people.users.model import UserPatch
 from phoneprov_core.switching.deployments.model import Action, Outcome
 from phoneprov_core.switching.deployments.order import newest_request
-from support.floor import FLOOR
+from support.floor import FLOOR, Floor
 from support.records import a_mac
 from support.store_tests import existing
+from support.switching import XML
 from unit.features.batches.test_undo_desks import ADAS, LOBBY, NEW, OTHER, PHONE, UsedFloor
 
 LEFT = " The phone was left unchanged."
@@ -87,6 +89,39 @@ async def test_files_and_logins_of_then_come_back_byte_for_byte(floor: Monday) -
     assert phones[a_mac(3)].message == "Nothing was deployed to it." + LEFT
     assert floor.refusals() == {a_mac(3): "Nothing was deployed to it."}
     assert (floor.planned.phones, floor.planned.changed, floor.planned.unfit) == (3, 2, 1)
+
+
+async def test_plan_asks_the_same_of_each_phone_however_much_followed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[Any] = []
+    for name in ("fetch_all", "fetch_one"):
+        ask = getattr(SqliteReadConnection, name)
+
+        async def noting(self: Any, statement: Any, ask: Any = ask, **values: Any) -> Any:
+            asked.append(statement)
+            return await ask(self, statement, **values)
+
+        monkeypatch.setattr(SqliteReadConnection, name, noting)
+    counts = {}
+    for phones, rounds in ((4, 1), (8, 1), (8, 5)):
+        office = Floor(phones=phones)
+        monkeypatch.setattr(audit, "system_clock", office.clock)
+        await office.open()
+        await office.run()
+        office.clock.advance(60)
+        moment = timestamp(office.clock())
+        for number in range(rounds):
+            office.clock.advance(60)
+            text = XML.replace("</device>", f"<n>{number}</n></device>")
+            await office.run(await office.profile_of(office.ada, text, f"Later {number}"))
+        asked.clear()
+        plan = await office.plan(as_of=moment, location=FLOOR)
+        assert plan.changed == phones
+        counts[phones, rounds] = len(asked)
+
+    assert counts[8, 5] == counts[8, 1]
+    assert counts[8, 1] - counts[4, 1] <= 4 * 21
 
 
 async def test_phones_that_have_their_file_are_not_restarted(floor: Monday) -> None:
