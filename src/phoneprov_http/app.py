@@ -47,8 +47,7 @@ from phoneprov_http.routes.people.directory import (
 )
 from phoneprov_http.routes.people.me import me_routes
 from phoneprov_http.routes.people.permissions import permission_routes
-from phoneprov_http.routes.people.users import user_routes
-from phoneprov_http.routes.people.vendor_users import vendor_user_routes
+from phoneprov_http.routes.people.users import user_routes, vendor_user_routes
 from phoneprov_http.routes.service import docs_routes, health_routes
 from phoneprov_http.routes.switching import deployment_routes
 

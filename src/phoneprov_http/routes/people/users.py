@@ -1,24 +1,34 @@
-"""Accounts; level 0. Helpdesks read them."""
+"""Accounts, and the PINs of users for vendor phones."""
 
 from phoneprov_core.features.identities.model import Identity
 from phoneprov_core.features.identities.use_cases import Identities
 from phoneprov_core.inventory.notes import Note, Notes, WriteNote
-from phoneprov_core.kernel.errors import AlreadyExists
+from phoneprov_core.kernel.errors import AlreadyExists, Forbidden
 from phoneprov_core.people.access import LastSuperadmin
 from phoneprov_core.people.auth.model import OpenSession
 from phoneprov_core.people.auth.sessions import Sessions
 from phoneprov_core.people.me import ApiToken, ApiTokens
 from phoneprov_core.people.users.model import CreateUser, User, UserPatch, UserSearch
 from phoneprov_core.people.users.use_cases import Users
+from phoneprov_core.people.vendor_users import CreatePin, PinState, VendorUser, VendorUsers
 from phoneprov_http.bodies import RULES
 from phoneprov_http.envelope import Done, Envelope, Listed, done, listed, record
-from phoneprov_http.routes.handlers import ApiRequest, Body, Query, Routes, Uuid, level_0, people
+from phoneprov_http.routes.handlers import (
+    ApiRequest,
+    Body,
+    Query,
+    Routes,
+    UserUuid,
+    Uuid,
+    level_0,
+    people,
+)
 
 
 def user_routes(
     users: Users, sessions: Sessions, identities: Identities, tokens: ApiTokens, notes: Notes
 ) -> Routes:
-    """``/users``."""
+    """``/users``. Accounts; level 0. Helpdesks read them."""
     routes = Routes("Users", writing=level_0)
 
     @routes.get("/users", guards=[people])
@@ -98,5 +108,41 @@ def user_routes(
         """Delete an API token of a user. It is no longer valid. Needs a login."""
         await tokens.delete(request.user, token_uuid, uuid)
         return done("API token deleted")
+
+    return routes
+
+
+def vendor_user_routes(vendor_users: VendorUsers) -> Routes:
+    """``/vendor-users``. PINs for vendor phones; the user or level 0. Helpdesks set them."""
+    routes = Routes("Vendor users")
+
+    @routes.get("/vendor-users/by-user/{user_uuid:str}", raises=[Forbidden])
+    async def get_vendor_user(request: ApiRequest, user_uuid: UserUuid) -> Envelope[VendorUser]:
+        """Read a user's PIN. The PIN of one user, as a hash."""
+        return record("Vendor user found", await vendor_users.get(request.user, user_uuid))
+
+    @routes.put("/vendor-users/{user_uuid:str}", raises=[Forbidden])
+    async def save_vendor_user(
+        request: ApiRequest, user_uuid: UserUuid, data: Body[CreatePin]
+    ) -> Envelope[VendorUser]:
+        """Set a user's PIN. Create or replace the PIN of one user. Only its hash is stored."""
+        return record("Vendor user saved", await vendor_users.save(request.user, user_uuid, data))
+
+    @routes.get("/vendor-users/{user_uuid:str}/lock", raises=[Forbidden])
+    async def get_pin_lock(request: ApiRequest, user_uuid: UserUuid) -> Envelope[PinState]:
+        """Read the lock of a user's PIN. Whether the user has a PIN, and whether wrong ones locked
+        it; never the PIN or its hash."""
+        return record("PIN lock found", await vendor_users.state(request.user, user_uuid))
+
+    @routes.delete("/vendor-users/{user_uuid:str}/lock", raises=[Forbidden])
+    async def open_pin_lock(request: ApiRequest, user_uuid: UserUuid) -> Envelope[PinState]:
+        """Open the lock of a user's PIN. Forgets the wrong PINs; the PIN stays."""
+        return record("PIN lock opened", await vendor_users.unlock(request.user, user_uuid))
+
+    @routes.delete("/vendor-users/{user_uuid:str}", raises=[Forbidden])
+    async def delete_vendor_user(request: ApiRequest, user_uuid: UserUuid) -> Done:
+        """Delete a user's PIN."""
+        await vendor_users.delete(request.user, user_uuid)
+        return done("Vendor user deleted")
 
     return routes
