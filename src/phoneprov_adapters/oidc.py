@@ -77,7 +77,7 @@ def usable(keys: Sequence[Any], algorithm: str, key_id: str | None) -> list[Json
 
 
 def verified(token: str, keys: Sequence[Json], algorithm: str) -> Json:
-    """The claims of a token that one of the keys signed. Raises ``SignInRefused``."""
+    """The claims of a token signed with any of the keys. Raises ``SignInRefused``."""
     for key in keys:
         try:
             own = _KINDS[algorithm].import_key(key)

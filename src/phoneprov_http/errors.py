@@ -1,4 +1,4 @@
-"""Exception handlers, over the one table from kinds of errors to HTTP statuses.
+"""Exception handlers, over the table from kinds of errors to HTTP statuses.
 
 Parts of the ASGI applications that answer phones and Asterisk without the framework.
 """

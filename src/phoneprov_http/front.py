@@ -5,7 +5,7 @@ In this order:
 1. A path in another spelling than that of the routes is the path of no route.
 2. The origin of the request is set: its id, its ``traceparent`` and the address of its client, for
    log lines and audit entries.
-3. Requests of phones go to their pages, those of Asterisk to its answers, in any spelling: an
+3. Requests of phones go to their pages, requests of Asterisk to its answers, in any spelling: an
    envelope would be an object for it. Both write their own headers and log lines.
 4. HEAD is answered like GET, OPTIONS like a method that no path has.
 5. Every response has the security headers and the request id. An unexpected error is a response.

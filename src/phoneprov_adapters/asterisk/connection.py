@@ -33,7 +33,7 @@ watch."""
 
 _WHAT = "Asterisk's manager interface (PHONEPROV_AMI_HOST)"
 _MARGIN_SECONDS = 0.05
-"""A lookup ends before the deadline of all, so that its own message is the one that is shown."""
+"""A lookup ends before the deadline of all, so that the caller gets its message."""
 
 FAILURE_SECONDS = 10.0
 """A connection or login that failed is not tried again for this long. The watch and the restart

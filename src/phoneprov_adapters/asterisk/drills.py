@@ -3,7 +3,7 @@
 ``Originate`` (``write = originate``) opens a Local channel in the context ``phoneprov-drill`` of
 ``docs/how-to/emergency-calls.md``, whose last step is the application ``UserEvent``; its events
 need ``read = user``. For a device of chan_sccp the dialplan reads the variables from Asterisk's
-memory (``SCCPDevice``). No function of the dialplan has those of an endpoint of PJSIP:
+memory (``SCCPDevice``). No function of the dialplan has the variables of a PJSIP endpoint:
 ``PJSIPShowEndpoint`` has them in ``SetVar``, ``NAME=value,NAME=value`` without quotes.
 ``PJSIPShowContacts`` names the endpoint of each contact in ``Endpoint``, ``SCCPShowLines`` the
 devices of each line in ``Device``; ``SCCPShowDevice`` takes 0.7 s.
@@ -74,8 +74,8 @@ class ManagerDrills(DrillExchange):
     async def _from_endpoints(
         self, session: Session, phone: Phone, numbers: set[str]
     ) -> list[DrillCall]:
-        """The calls from the endpoints with which a SIP phone is registered: those of the record
-        where it is registered with one of them, since the contacts of its last user remain for a
+        """The calls from the endpoints with which a SIP phone is registered: the endpoints of
+        the record if it is registered with any, since the contacts of its last user remain for a
         while."""
         complete = "ContactListComplete"
         contacts = await self._list(

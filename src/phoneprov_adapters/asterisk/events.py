@@ -34,7 +34,7 @@ overdue (10 s)."""
 
 
 class ManagerEvents(PhoneWatch):
-    """Watches all phones on the one connection to the manager interface. A connection that is lost
+    """Watches all phones on one connection to the manager interface. A connection that is lost
     is replaced."""
 
     def __init__(self, connection: ManagerConnection) -> None:
@@ -154,7 +154,7 @@ class _SeenSip:
 
     async def look(self, session: Session) -> str:
         endpoint = await self._endpoint(session)
-        self._aors = endpoint.aors  # those of a new user, whom the phone registers now
+        self._aors = endpoint.aors  # the AORs of a new user, whom the phone registers now
         own = self._own(endpoint)
         if not own:
             self._is_gone = True

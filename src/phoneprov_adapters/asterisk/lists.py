@@ -3,7 +3,7 @@
 A list consists of events and ends with an event of the action's name and ``Complete``, unless it is
 said otherwise.
 
-``CoreShowChannels`` lists every channel in ``CoreShowChannel`` events; those of PJSIP are named
+``CoreShowChannels`` lists every channel in ``CoreShowChannel`` events; channels of PJSIP are named
 after their endpoint, ``PJSIP/SEP001BD4123456-0000002a`` (Asterisk requires write = system,
 reporting or call). An endpoint is named after the phone, or shares an AOR with the endpoint that
 is: then ``PJSIPShowEndpoint`` names the AORs, which carry the names of the others.
@@ -16,7 +16,7 @@ in events ``SCCPLineEntry`` (fields ``Exten`` and ``Device``).
 ``PJSIPShowEndpoints`` lists the endpoints of configuration files in events ``EndpointList`` with
 the fields ``ObjectName`` and ``Contacts``, which is empty without a registration (``write =
 system``). ``PJSIPShowContacts`` lists all contacts in events ``ContactList`` with the fields
-``Uri`` and ``ViaAddr``, also those of endpoints that Asterisk asks phoneprov for. Both end with the
+``Uri`` and ``ViaAddr``, also for endpoints that Asterisk asks phoneprov for. Both end with the
 name of their events and ``Complete``. An empty list of PJSIP is an error (``No endpoints found``).
 
 ``SCCPShowDevices`` of chan_sccp lists devices in events ``SCCPDeviceEntry``; the name of the device

@@ -55,7 +55,7 @@ async def _to_contact(
     session: Session, action: ManagerAction, phone_ip: str | None
 ) -> ManagerAction:
     """The action with the Call-ID of the phone's registration, which Cisco's phones compare. An
-    endpoint notifies all its contacts: if some are those of another phone, the action names the
+    endpoint notifies all its contacts: if some belong to another phone, the action names the
     endpoint of the phone's newest registration, which is called like its AOR. Raises ``Refused`` if
     the phone has no contact, to which Asterisk answers `NOTIFY sent`, too, or if another phone
     would be notified as well."""

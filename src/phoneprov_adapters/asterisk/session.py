@@ -209,7 +209,7 @@ class Session:
                 return await self._answered(pending.answer)
             finally:
                 if complete and not pending.answer.done():
-                    self.drop()  # late entries would be those of the next list
+                    self.drop()  # late entries would be taken for the next list
                 self._pending.discard(pending)
                 pending.answer.cancel()
 

@@ -55,7 +55,7 @@ _CORRECT = "Correct it; phoneprov settings shows all values."
 _SEE_DATABASE = "See the finding on the database."
 
 _NEEDED = frozenset({"pjsipnotify", "sccpdevicerestart"})
-"""Actions that restart phones; ListCommands lists those that the account may use."""
+"""Actions that restart phones; ListCommands lists the actions that the account may use."""
 
 _LEAST_FREE = 1024**3
 _LEAST_SHARE = 0.05

@@ -168,7 +168,7 @@ async def running(
     """Open the database, and run the background work of the use cases.
 
     At the start the keys are checked (see ``require_keys``), and deployments that a crash
-    interrupted are marked; those of other hosts and processes are checked periodically. What a
+    interrupted are marked; leases of other hosts and processes are checked periodically. What a
     killed process of this host held is free then; that of another host expires. At the end
     running switches are awaited. With ``may_be_offline`` the start succeeds while a shared database
     cannot be reached or has another schema, or the disk of an embedded one cannot be written; the

@@ -1,4 +1,4 @@
-"""Providers of dependency-injector whose arguments mypy checks like those of a call.
+"""Providers of dependency-injector whose arguments mypy checks as in a call.
 
 The library's own providers accept every argument. ``singleton`` has the parameters of what it
 calls, and ``of`` the type of what a provider provides:
@@ -125,6 +125,6 @@ class Plugins(Struct, frozen=True):
 
 
 UPLOADERS = Plugins("phoneprov.uploaders", "PHONEPROV_UPLOADER", "uploader", ("ftp", "served"))
-"""Uploaders: ours, and those of other packages."""
+"""Uploaders of this package and of other packages."""
 PHONE_DRIVERS = Plugins("phoneprov.phones", "PHONEPROV_PHONE_DRIVER", "phone driver", ("cisco",))
-"""Phone drivers: ours, and those of other packages."""
+"""Phone drivers of this package and of other packages."""

@@ -24,7 +24,7 @@ from phoneprov_core.switching.devices.names import config_filename, mac_in, plai
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Settings(Table):
-    """All settings (see ``Table``), and those of one part of the service together. ``variables``
+    """All settings (see ``Table``), and the settings of each part of the service. ``variables``
     is their source, for adapters with settings of their own."""
 
     variables: Variables

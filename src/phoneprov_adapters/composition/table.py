@@ -104,7 +104,7 @@ class Table:
         "how many passwords are checked at a time, 19 MiB each; the workers of one `serve` share "
         "them, one each at least", unset="the processors that it may use")
     guesses_per_address: int = setting(number(), str(GUESSES_PER_ADDRESS),
-        "failed logins from one client address (/64 for IPv6) in 15 minutes, those with a PIN at a "
+        "failed logins from one client address (/64 for IPv6) in 15 minutes, PINs at a "
         "phone counted apart; `0` for no limit. With a proxy, set `PHONEPROV_TRUSTED_PROXIES`: "
         "otherwise all clients share the address of the proxy")
     switches_per_phone: int = setting(number(), str(SWITCHES_PER_PHONE),
@@ -118,12 +118,12 @@ class Table:
     most_profiles: int = setting(number(), str(MOST_PROFILES),
         "profiles of a user; `0` for no limit. A user who has more keeps them")
     most_revisions: int = setting(number(), str(MOST_REVISIONS),
-        "revisions of a profile; a save beyond that removes the oldest, except those that are on a "
+        "revisions of a profile; a save beyond that removes the oldest, except revisions on a "
         "phone, that a rollback can deploy, or that a running switch or batch deploys; `0` for no "
         "limit. Of a template the newest ones are kept")
     keep_deployments: int = setting(number(), "365",
         "days that deployments and batches are kept, `0` for ever; the current and the newest "
-        "deployment of a phone and those that a rollback needs are always kept: see "
+        "deployment of a phone, and deployments that a rollback needs, are always kept: see "
         "[retention](../how-to/keep-records.md)")
     keep_fetches: int = setting(number(), "30",
         "days that requests of phones for files are kept; `0` for ever")

@@ -33,7 +33,7 @@ _QUOTED = re.compile(r'(?:[^"]++|"")*+')
 _AS_TEXT = re.compile(r'="[^"\r\n]*+"')
 _ENDS = "\r\n"
 _STRAY = (
-    "A quotation mark stands inside a cell: enclose the whole cell in quotation marks, and write "
+    "A quotation mark is inside a cell: enclose the whole cell in quotation marks, and write "
     "one inside it twice"
 )
 _UNCLOSED = "A quotation mark is opened here and never closed"
@@ -244,7 +244,7 @@ def _records(file: TextIO) -> CsvRecords:
 
 
 def columns_of(records: Iterable[CsvRecord]) -> list[str]:
-    """The names of the columns in the first record, empty for those without a name."""
+    """The names of the columns in the first record, empty for a column without a name."""
     first = next(iter(records), None)
     names = [] if first is None else [name.strip() for name in first.cells]
     return [_column(name) if is_unicode(name) else "?" for name in names]

@@ -34,7 +34,7 @@ MOST_BYTES = 64 << 20
 MOST_PARTS = 1000
 MOST_CELLS = 200_000
 _MOST_PLACES = 2_000_000
-"""Cells with those that are left out before the last one of a row."""
+"""Cells, with the empty cells before the last cell of a row."""
 MOST_ELEMENTS = 1_000_000
 _MOST_OF_OTHERS = 50_000
 """Elements of a part that is neither a sheet nor texts: openpyxl keeps these as objects."""
@@ -44,7 +44,7 @@ _LONGEST = 32_767
 _LONGEST_FORMAT = 255
 _MOST_SECONDS = 30.0
 _PATIENCE = 60.0
-"""Seconds for a file and those before it."""
+"""Seconds for a file and the files before it."""
 _MOST_PROBLEMS = 20
 _LAST_ROW = 1_048_576
 _MOST_DIGITS = 15
@@ -210,7 +210,7 @@ _MERGED = "are merged cells, of which only the first has a value; unmerge them a
 
 
 def _parts(archive: ZipFile) -> list[ZipInfo]:
-    """The parts of the file, if they are those of an Excel file of a reasonable size."""
+    """The parts of the file, if it is an Excel file of a reasonable size."""
     parts = archive.infolist()
     if any(part.flag_bits & 1 for part in parts):
         raise wrong(_XLSX, "has a password; save it without one")
@@ -342,7 +342,7 @@ def _text(cell: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, int):
         if abs(value) >= 10**_MOST_DIGITS:
-            return f"{value:E}"  # the rest of its digits are not those that were typed
+            return f"{value:E}"  # the further digits differ from the typed digits
         is_padded = value >= 0 and _PADDED.fullmatch(cell.number_format)
         return str(value).zfill(len(cell.number_format) if is_padded else 0)
     if isinstance(value, datetime) and value.time() == time_of_day.min:

@@ -114,7 +114,7 @@ class FtpClient(aioftp.Client):
     """One control connection and the data connections that belong to it.
 
     It has no deadlines of its own: the caller sets them, and calls ``drop`` at the end. ``context``
-    is needed for every ``tls`` but "off". ``addresses`` are those of the server. ``idle`` is true
+    is needed for every ``tls`` but "off". ``addresses`` are the server's. ``idle`` is true
     when every command has had its final reply, so that another one can be sent.
     """
 

@@ -1,4 +1,4 @@
-"""Temporary files of uploads: their names, in the folder of the final name, and those that earlier
+"""Temporary files of uploads: their names, in the folder of the final name, and files that earlier
 attempts left in a server's folder, listed once for all running uploads.
 
 All phones of an office may use one folder, and listing it takes longer the more files it has. Files
@@ -61,7 +61,7 @@ def file_of_leftover(name: str) -> str | None:
     """The file name for which an attempt may have left this file, None if it is not a leftover.
 
     The identifier of the attempt has no dot, so that temporary files of ``a.b`` are not taken for
-    those of ``a``.
+    files of ``a``.
     """
     if not name.endswith(".tmp"):
         return None
@@ -116,7 +116,7 @@ class Listings:
             self._under_way -= 1
 
     async def leftovers(self, session: FtpSession, upload: Upload) -> list[str]:
-        """The names that this upload has to remove: files from before it began, possibly those of
+        """The names that this upload has to remove: files from before it began, possibly of
         other uploads; none if another upload removes them. Raises like ``FtpSession.names``."""
         steps = session.steps
         known = self._last.get(steps.server)

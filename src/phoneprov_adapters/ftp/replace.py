@@ -116,7 +116,7 @@ class Replacement:
     the name ``aside``.
 
     A session that was lost is opened once more to restore the old file, with deadlines of its own,
-    since those of the upload may have passed.
+    since the deadlines of the upload may have passed.
     """
 
     def __init__(self, server: FtpServer, final: str, names: Names) -> None:

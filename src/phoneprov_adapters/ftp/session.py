@@ -53,7 +53,7 @@ class FtpSession:
 
     @property
     def idle(self) -> bool:
-        """Whether the server waits for a command, so that one more can be sent."""
+        """Whether the server waits for a command, so that another command can be sent."""
         return self._client.idle
 
     def drop(self) -> None:

@@ -66,7 +66,7 @@ _OWN, _FIRST = 0o600, 0o644
 
 class FtpUploader(ConfigUploader, ReadsFiles):
     """Uploads over FTP; the ports' docstrings are the contract. Each upload has a login of its own,
-    except those of a batch to the configured server: one login serves many, one after the other.
+    except in a batch to the configured server: one login serves many uploads, in sequence.
 
     A configured server is not checked; a phone's address is checked against ``networks`` at each
     upload, since the inventory may hold older ones. Unchanged content is uploaded and verified
@@ -144,8 +144,8 @@ class FtpUploader(ConfigUploader, ReadsFiles):
 
     async def try_upload(self, attempt: str) -> tuple[str, ...]:
         """Upload a test file to the configured server, as a configuration is uploaded, and delete
-        it, and those that killed processes left. ``attempt`` is an ordered id. Returns the notes of
-        the upload. Raises like ``upload``."""
+        it, and test files that killed processes left. ``attempt`` is an ordered id. Returns the
+        notes of the upload. Raises like ``upload``."""
         test = Upload("", name_of_test(attempt), b"phoneprov doctor", attempt)
         uploaded = await self.upload(test)
         server = self._server(None)

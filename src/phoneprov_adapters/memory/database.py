@@ -218,6 +218,6 @@ class TwinDatabase(MemoryDatabase):
         changed between two of its queries."""
         self._copy.check_references(on=False)
         async with self.write() as tx:
-            for table, those in rows:
-                await tx.twin.load(table, those)
+            for table, records in rows:
+                await tx.twin.load(table, records)
         self._copy.check_references(on=True)

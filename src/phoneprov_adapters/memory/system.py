@@ -53,7 +53,7 @@ class CountingIds:
 class PlainHasher(PasswordHasher, PinHasher):
     """Hashes for tests: fast and *not secure*, since they contain the password.
 
-    ``parameters`` stands for the current parameters; a hash made with others is outdated.
+    ``parameters`` names the current parameters; a hash made with others is outdated.
     """
 
     def __init__(self, parameters: int = 1) -> None:

@@ -79,7 +79,7 @@ class JumpingLoop(asyncio.SelectorEventLoop):
 
 
 SECONDS = 180.0
-"""Deadline of a rehearsal, with the wait for the one before it."""
+"""Deadline of a rehearsal, with the wait for the rehearsal before it."""
 MODULE = "phoneprov_adapters.composition.twin"
 _PIECE = 100
 """Phones whose records are read at a time: other requests are answered in between."""

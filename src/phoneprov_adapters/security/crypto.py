@@ -184,9 +184,9 @@ class _Genuine(NamedTuple):
 class JwtTokens(Tokens):
     """HS256 over joserfc. The current key signs; all keys verify.
 
-    A token is parsed only after its signature was verified: its header must equal one of those that
-    this class writes (one for each kind and key), which determines algorithm, type and key id.
-    Refresh and access tokens have different audiences, so that the kinds differ twice.
+    A token is parsed only after its signature was verified: its header must equal one of the
+    headers this class writes (one for each kind and key), which determines algorithm, type and key
+    id. Refresh and access tokens have different audiences, so that the kinds differ twice.
 
     The last genuine tokens are cached with their claims; their times are checked each time.
     """

@@ -146,7 +146,7 @@ class FetchRecords:
     """Writes records in groups, in the background; at the end of the context all that are left.
 
     While the database is unavailable they wait. A full queue loses records, which are counted and
-    logged: first those that confirm no deployment.
+    logged: first records that confirm no deployment.
     """
 
     def __init__(

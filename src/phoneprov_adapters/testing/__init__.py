@@ -1,8 +1,8 @@
 """The contract kit: pytest tests of the contracts of ports.
 
-Subclass a contract, name the class ``Test...``, and give it the one fixture of its docstring; then
-every sentence of the port's contract is tested, races and faults included. The adapters of this
-library run the same classes. Needs ``phoneprov[testing]``.
+Subclass a contract, name the class ``Test...``, and give it the fixture that its docstring names;
+then every sentence of the port's contract is tested, races and faults included. The adapters of
+this library run the same classes. Needs ``phoneprov[testing]``.
 """
 
 import pkgutil

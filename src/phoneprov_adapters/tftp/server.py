@@ -84,7 +84,7 @@ class TftpServer(asyncio.DatagramProtocol):
         self._transport: asyncio.DatagramTransport | None = None
         self._running: dict[Address, _Slot] = {}
         self._by_address: dict[str, dict[Address, _Slot]] = {}
-        # In the order of their start; those that were acknowledged leave it when one is looked for.
+        # In the order of their start; acknowledged transfers are removed when one is searched.
         self._unproven: dict[Address, _Slot] = {}
         self._open_slots: set[_Slot] = set()
         self._warned = 0.0

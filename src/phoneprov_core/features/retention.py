@@ -54,7 +54,7 @@ class KeepDays(Struct, frozen=True, kw_only=True):
 
 
 Moment = str | int
-"""A shown moment, or milliseconds since 1970 where the record has those."""
+"""A moment as text, or in milliseconds since 1970, as the record has it."""
 Place = tuple[str | int, ...]
 """A position in the order of the records of a kind."""
 

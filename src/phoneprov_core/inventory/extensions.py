@@ -218,7 +218,8 @@ class Extensions:
     async def all(
         self, actor: Actor, page: Page = None, wanted: ExtensionSearch | None = None
     ) -> Listing[Extension]:
-        """Every extension, oldest first. A word also finds those of the users with such a name."""
+        """Every extension, oldest first. A word also finds the extensions of users with such a
+        name."""
         require_people(actor)
 
         def matching(tx: ExtensionsTransaction) -> Rows[Extension]:

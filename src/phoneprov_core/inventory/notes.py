@@ -68,7 +68,7 @@ class NotesTransaction(Protocol):
 
 @dataclass(frozen=True)
 class Notes:
-    """Level 0 reads and writes notes; a helpdesk reads those on people, and those on the phones in
+    """Level 0 reads and writes notes; a helpdesk reads notes on people, and on the phones in
     its scope. Each raises ``Forbidden``, and ``NotFound`` without the phone or the user."""
 
     database: ReadAndWrite[NotesTransaction]

@@ -1,5 +1,5 @@
 """The actor of a use case: account, level and address; which levels an account holds, and what it
-may do with shared records and with those of other users; the request that the actor sent, and the
+may do with shared records and with records of other users; the request that the actor sent, and the
 trail: what a writing transaction changes for the actor. The origin is a context variable, so tasks
 that a request starts belong to the request too."""
 
@@ -59,7 +59,7 @@ class Actor(Struct, frozen=True):
     is kept in audit entries; None where it is not known. ``token`` is the name of the API token
     that the caller sent, None for one that logged in; a ``read_only`` one opens no writing
     transaction. ``right`` is what the account may do beside its level, None for most accounts and
-    for those that hold level 0; ``scope`` are the locations of the right, none for everywhere.
+    for accounts with level 0; ``scope`` are the locations of the right, none for everywhere.
     """
 
     user_uuid: str

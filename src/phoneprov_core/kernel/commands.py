@@ -72,7 +72,7 @@ def normalise(command: Struct) -> None:
 
 
 def command_of(command: type[C], given: Mapping[str, object], rules: Rules = NO_RULES) -> C:
-    """The command with these fields. ``rules`` are those of :func:`obey`. Raises ``Invalid`` with
+    """The command with these fields. ``rules`` are as in :func:`obey`. Raises ``Invalid`` with
     every invalid field: unknown, missing, of the wrong type, or against a rule."""
     problems: list[Problem] = []
     typed: dict[str, Any] = {}
@@ -219,7 +219,7 @@ def invalid(problems: list[Problem]) -> Invalid:
 def _all_broken(
     rules: Rules, given: Mapping[str, Any], problems: Sequence[Problem]
 ) -> list[Problem]:
-    """The problems, and those of the rules. A rule is not applied to a field that is already
+    """The problems, and problems by the rules. A rule is not applied to a field that is already
     refused: its text may be of any length."""
     refused = {problem.field for problem in problems}
     others = {name: rule for name, rule in rules.items() if name not in refused}

@@ -108,7 +108,7 @@ def _item_of(annotation: Any) -> Any:
     while get_origin(annotation) in {Annotated, Union, types.UnionType}:
         annotation = get_args(annotation)[0]
     inner = get_args(annotation)[0] if get_origin(annotation) is tuple else None
-    # A command has its own rules; the elements of other lists have those of the field.
+    # A command has its own rules; the elements of other lists have the rules of the field.
     return inner if _is_struct(inner) and hasattr(inner, "missing") else None
 
 

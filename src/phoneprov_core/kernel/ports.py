@@ -70,7 +70,7 @@ class Rows(Protocol[E]):
         self, limit: int, *, after: E | None = None, offset: int = 0, owner: str | None = None
     ) -> list[E]:
         """At most ``limit`` records after ``after``, oldest first (by creation, then key), without
-        the first ``offset``; only those that belong to ``owner`` if given."""
+        the first ``offset``; only records of ``owner`` if given."""
 
     async def page(
         self, limit: int, *, offset: int = 0, owner: str | None = None
@@ -87,7 +87,7 @@ class NewestRows(Rows[E], Protocol[E]):
         self, limit: int, *, before: E | None = None, owner: str | None = None
     ) -> list[E]:
         """At most ``limit`` records, newest first (by creation, then key), beginning after
-        ``before``; only those that belong to ``owner`` if given. The cost does not depend on the
+        ``before``; only records of ``owner`` if given. The cost does not depend on the
         number of records."""
 
 
@@ -179,13 +179,13 @@ class Window(QueryCommand, frozen=True):
 
 
 class FromNewest(QueryCommand, frozen=True):
-    """A page by key: the records before the one with the uuid ``before``, newest first."""
+    """A page by key: the records before the uuid ``before``, newest first."""
 
     before: Before | None = None
 
 
 class Newest(QueryCommand, frozen=True):
-    """At most ``limit`` records, newest first, after the one with the uuid ``before``."""
+    """At most ``limit`` records, newest first, after the uuid ``before``."""
 
     limit: Limit = 1000
     before: AfterRow | None = None

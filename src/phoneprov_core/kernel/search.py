@@ -178,13 +178,13 @@ Word = tuple[str, ...]
 
 class Search(Struct, frozen=True):
     """The records in which every word is found, in any of the searched fields, and whose fields
-    equal those of ``filters``, in the order of their names; a tuple stands for each of its values.
+    equal the fields of ``filters``, in the order of their names; a tuple matches any of its values.
 
     They are listed in the order of the field ``sort``, backwards with a ``-`` before it. Without
     one, records with words are listed by ``rank``. With ``people``, a word is also found at the
     begin of a name or number that belongs to the record: the extensions of a user; the names and
-    extensions of the owner of a profile; the names of the users of an extension; of a phone those
-    of a user who is logged in there or whose profile it has, and the number of its desk.
+    extensions of the owner of a profile; the names of the users of an extension; of a phone the
+    names and numbers of its user, or of the owner of its profile, and the number of its desk.
     """
 
     words: tuple[Word, ...] = ()
@@ -225,7 +225,7 @@ Query = Annotated[
         f"too, at most {MOST_WORDS}. Case and accents are ignored, and Müller is found as "
         "mueller, too; MAC addresses and telephone "
         "numbers are found in any notation. Rows with a value that is the text come first, then "
-        "those with a value that begins with it"
+        "rows with a value that begins with it"
     ),
 ]
 Filter = Annotated[AnyLine, schema("Only rows with exactly this value")]

@@ -24,7 +24,7 @@ a pattern. Unicode classes some of them as letters, marks or symbols."""
 
 HIDDEN_BEYOND = "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 """Those beyond U+FFFF. No documented pattern has them: in JavaScript, a pattern without the flag
-``u`` has two halves for each of them, and a range of those is a syntax error."""
+``u`` has two halves for each of them, and a range of them is a syntax error."""
 
 INVISIBLE = re.compile(f"[{HIDDEN}{HIDDEN_BEYOND}]")
 
@@ -114,7 +114,7 @@ def language(value: str) -> str:
 
 
 def language_tags(tag: str) -> list[str]:
-    """A language and those that it falls back to: ``de-CH-1996`` or ``de_CH_1996`` as
+    """A language and its fallbacks: ``de-CH-1996`` or ``de_CH_1996`` as
     ``de-ch-1996``, ``de-ch``, ``de``. Only the first 64 characters count."""
     parts = tag[:64].strip().lower().replace("_", "-").split("-")
     return ["-".join(parts[:end]) for end in range(len(parts), 0, -1)]

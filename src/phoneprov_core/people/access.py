@@ -190,7 +190,7 @@ def beginnings(location: str | None) -> tuple[str, ...]:
 
 
 def is_within(location: str | None, name: str) -> bool:
-    """Whether the location of a phone is, or lies within, the one with this name."""
+    """Whether the location of a phone is the location with this name, or lies within it."""
     return location_key(name) in beginnings(location)
 
 

@@ -151,7 +151,7 @@ class AuditTransaction(Protocol):
 
 
 MOST_COMPARED = 5_000
-"""Maximum number of entries that one search for words reads."""
+"""Maximum number of entries that a search for words reads."""
 _PIECE = 250
 REFUSALS = Rate(60, 15 * 60 * 1000)
 """Maximum number of refusals that are recorded for one account: it must not fill the disk."""

@@ -210,7 +210,8 @@ class ApiTokens:
 
     async def delete(self, actor: Actor, uuid: str, user_uuid: str | None = None) -> None:
         """End a token of ``user_uuid``, by default of the caller. Raises ``Forbidden`` for a caller
-        with a token and for another user without level 0, ``NotFound`` for another's token."""
+        with a token and for another user without level 0, ``NotFound`` for a token of another
+        user."""
         require_login(actor)
         owner = actor.user_uuid
         if user_uuid is not None:

@@ -69,7 +69,7 @@ class Right(Struct, frozen=True):
 
 
 class GrantRight(Command, frozen=True, kw_only=True):
-    """The right that a user gets, in place of the one that the user has."""
+    """The right that a user gets, in place of the current right."""
 
     right: RightName
     locations: RightLocations
@@ -211,7 +211,7 @@ class Rights:
             return _right(await tx.rights.find(known_id(user_uuid)))
 
     async def grant(self, actor: Actor, user_uuid: str, new: GrantRight) -> Right:
-        """Give a user a right in place of the one that the user has. Raises ``NotFound`` without
+        """Give a user a right in place of the current right. Raises ``NotFound`` without
         the user, ``HoldsLevel0``."""
         require_superadmin(actor)
         now, owner = timestamp(self.clock()), known_id(user_uuid)

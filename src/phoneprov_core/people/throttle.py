@@ -83,7 +83,7 @@ class Attempts(Struct, frozen=True):
         """The count after one more guess that was allowed.
 
         Five failures within 15 minutes close the account's login for 30 seconds, every further one
-        for twice as long as the one before, up to 15 minutes. 15 minutes without a guess reset
+        for twice as long as the failure before, up to 15 minutes. 15 minutes without a guess reset
         this, but not the count of failures in a row.
         """
         forgotten = now > max(self.last_at, self.locked_until) + WINDOW
@@ -220,9 +220,9 @@ class AddressLimit:
 
 
 def account_key(username: str, address: str = "") -> str:
-    """The key that guesses at a name are counted under; those from an ``address`` that the account
-    recently logged in from count apart. It is a digest, and unknown names count like known ones:
-    users enter passwords into the wrong field."""
+    """The key that guesses at a name are counted under; guesses from an ``address`` that the
+    account recently logged in from count apart. It is a digest, and unknown names count like known
+    ones: users enter passwords into the wrong field."""
     counted = f"{caseless(username)}\n{address}" if address else caseless(username)
     return hashlib.sha256(counted.encode("utf-8", "surrogatepass")).hexdigest()
 

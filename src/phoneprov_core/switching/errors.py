@@ -143,7 +143,7 @@ class TooManySwitches(TooManyAttempts):
 
 
 class LeaseLost(TimedOut):
-    """The service stood still in the middle of the switch for longer than its lease of the phone:
+    """The service was paused during the switch for longer than its lease of the phone:
     another switch may have followed."""
 
     code = OUTCOME_UNKNOWN

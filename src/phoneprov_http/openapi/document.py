@@ -1,4 +1,4 @@
-"""The document as it is served: Litestar's own, completed; and the configuration of that one."""
+"""The OpenAPI document as it is served: Litestar's own, completed; and Litestar's configuration."""
 
 import inspect
 import re

@@ -100,7 +100,7 @@ def _named(schema: Json) -> str:
 
 
 def schemas_of(structs: Collection[Any]) -> Json:
-    """The schemas of these Structs, and of those in them. ``JSON_SCHEMA`` of a Struct says which
+    """The schemas of these Structs, and of Structs in them. ``JSON_SCHEMA`` of a Struct says which
     fields need and which exclude each other."""
     _, components = msgspec.json.schema_components(structs, ref_template=_REF)
     together = {
@@ -128,7 +128,7 @@ def _conditional(rule: Json) -> Json:
 
 
 def _or_empty(schema: Json) -> Json:
-    """The schema of a field; empty text stands for null."""
+    """The schema of a field; empty text means null."""
     if schema.get("type") != ["string", "null"]:
         return schema
     wider = {name: value for name, value in schema.items() if name != "minLength"}

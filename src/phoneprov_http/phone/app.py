@@ -152,7 +152,7 @@ _LONG_AGO = b"Fri, 02 Jan 1970 00:00:00 GMT"
 class PhonePages:
     """The ASGI application of the paths below ``/phone/``, inside the front.
 
-    These replies carry few of the other headers, the one of ``authentication`` none of them: the
+    These replies carry few of the other headers, the reply of ``authentication`` none: the
     69xx cannot read ``AUTHORIZED`` beside security headers. The log never holds a query: PINs and
     passwords travel in it.
     """
@@ -252,7 +252,7 @@ class PhonePages:
                 return await new_handler(request, new)
             if handler is not None:
                 raise
-        # The form of a phone that is none of those that ask: no other text than for a wrong PIN.
+        # The form of another phone than the pages ask: the same text as for a wrong PIN.
         raise wrong_pin()
 
     async def _new_phone(self, request: PhoneRequest) -> NewPhone | None:

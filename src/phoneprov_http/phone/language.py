@@ -47,7 +47,7 @@ class BrokenCatalog(ValueError):
 
 
 class Languages:
-    """The catalogs of this package, and those of a folder of the same form
+    """The catalogs of this package, and of a folder of the same form
     (``de/LC_MESSAGES/phoneprov.mo``), whose texts come first. ``default`` is the language of phones
     that name none. Raises ``BrokenCatalog``, and ``ValueError`` for a default without one."""
 

@@ -19,9 +19,9 @@ def deployment_routes(
     async def all_deployments(
         request: ApiRequest, wanted: Query[DeploymentFilter]
     ) -> Listed[Deployment]:
-        """List deployments. All of them, oldest first. Callers without level 0 see those that they
-        started, those of profiles that were theirs at the time, and helpdesks those of phones in
-        their scope."""
+        """List deployments. All of them, oldest first. Callers without level 0 see deployments
+        that they started or whose profile was theirs at the time, and helpdesks deployments to
+        phones in their scope."""
         return listed(await deployments.all(request.user, wanted, request.page), "deployment")
 
     @routes.get("/deployments/{uuid:str}")

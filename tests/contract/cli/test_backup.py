@@ -62,7 +62,7 @@ def test_backup_with_keys_restores_everything(office: Office, tmp_path: Path) ->
     restored = office.restore(new)
 
     assert restored.exit_code == 0, restored.output
-    assert "The secret keys are those of the backup." in restored.output
+    assert "The secret keys fit the backup." in restored.output
     assert (new / "secret.key").read_bytes() == (office.data / "secret.key").read_bytes()
     assert {(new / name).stat().st_mode & 0o777 for name in ("secret.key", "phoneprov.db")} == {
         0o600

@@ -88,7 +88,7 @@ class PostgresAddress(Struct, frozen=True):
             self.dsn,
             host=host.name,
             port=host.port,
-            # Of several hosts only the one that accepts changes is used.
+            # Of several hosts only the primary, which accepts changes, is used.
             target_session_attrs="read-write" if len(self.hosts) > 1 else None,
             timeout=connect_seconds,
             command_timeout=answer_seconds,

@@ -36,7 +36,7 @@ _CLOSE_SECONDS = 1.0
 
 
 class PostgresPool:
-    """At most ``SIZE`` connections, opened when needed; the one used last is taken first.
+    """At most ``SIZE`` connections, opened when needed; the connection used last is taken first.
 
     The driver's own pool costs a read about as much again as its query
     (``docs/decisions/database.md``). Acquiring a free connection and releasing it awaits nothing,

@@ -64,7 +64,7 @@ from phoneprov_core.kernel.errors import DiskFull, NotWritable, Unavailable
 from phoneprov_core.kernel.ports import ReadAndWrite
 
 LOOK_SECONDS = 1.0
-"""How often reads look whether the file is still the one that was opened; each change does."""
+"""How often reads check that the opened file is still in place; each change checks it."""
 _CHECK_EVERY_SECONDS = 10.0
 """How often the readiness check reads the file for damage."""
 

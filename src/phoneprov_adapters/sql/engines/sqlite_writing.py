@@ -146,7 +146,7 @@ class Drivers:
         self._reader_free = asyncio.Semaphore(READERS)
 
     async def open(self) -> None:
-        """Open all. Raises ``sqlite3.Error``; ``close`` then closes those that are open."""
+        """Open all. Raises ``sqlite3.Error``; ``close`` then closes the opened ones."""
         for _ in range(2 + READERS):
             await to_its_end(self._open_one())
         self.writer, self.short, *self._readers = self._opened

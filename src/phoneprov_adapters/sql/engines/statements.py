@@ -113,7 +113,7 @@ def upsert(
     **computed: Any,
 ) -> postgresql.Insert:
     """Insert a row, or change the row with the same keys: the columns ``changed`` get the new
-    values, the columns ``computed`` the ones of these expressions. ``where`` is the condition of
+    values, the columns ``computed`` the values of these expressions. ``where`` is the condition of
     the change; it gets the columns of the new row."""
     row = insert_into(table)
     new = {name: row.excluded[name] for name in changed}

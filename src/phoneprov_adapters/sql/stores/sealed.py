@@ -71,7 +71,7 @@ def _under(column: SealedColumn) -> Statement:
 
 @cache
 def _replace(column: SealedColumn) -> Statement:
-    """The condition that the sealed bytes are still the ones that were read."""
+    """The condition that the sealed bytes have not changed since they were read."""
     return (
         update(column.table)
         .where(column.key == bindparam("row"), column.sealed == bindparam("before"))

@@ -1,4 +1,4 @@
-"""What all stores are made of: lists of rows, whole ones in pieces, pages and those of one owner;
+"""What all stores are made of: lists of rows, in pieces, in pages and of one owner;
 and the methods of a store of records."""
 
 from collections.abc import Callable, Sequence

@@ -150,7 +150,7 @@ IS_IN_PLACE = and_(
         ),
     ),
 )
-"""A deployment is the one in place: see ``DeploymentStore.in_place``."""
+"""The condition that a deployment is in place: see ``DeploymentStore.in_place``."""
 _IN_PLACE = (
     select(*DEPLOYMENTS.fields.columns)
     .join_from(phones, current_deployments, current_deployments.c.mac == phones.c.mac)

@@ -44,7 +44,7 @@ def parts_of(annotation: Any) -> Iterator[Any]:
 
 
 class SealedColumn:
-    """A column of secrets and the one with the ids of their keys."""
+    """A column of secrets and the column with the ids of their keys."""
 
     def __init__(self, table: Table, name: str) -> None:
         self.name = name
@@ -73,8 +73,8 @@ class Fields(Generic[E]):
     """The fields of a struct that have columns in a table.
 
     A member of an enumeration is stored as its value, a tuple or dict as JSON, a secret text in a
-    pair of columns, a secret SHA-256 as its bytes. ``columns`` are those of the fields in their
-    order, that of the sealed data for a secret, and then those of the ids of keys.
+    pair of columns, a secret SHA-256 as its bytes. ``columns`` are the columns of the fields in
+    their order, for a secret of the sealed data, and then the columns of the ids of keys.
     """
 
     def __init__(self, kind: type[E], table: Table) -> None:
@@ -241,13 +241,13 @@ def table_of(
     """The table of a kind of record: a column for each field of the struct, in their order.
 
     ``owners`` are the columns that name a record with which this one is deleted, and its table;
-    ``used`` those that name one that cannot be deleted before. ``unique`` is a column with one
-    record for each value. ``sealed`` fields are encrypted, ``without`` are those that are not
-    stored, ``required`` those that every row has and some views of the record hide, ``types_of``
-    the types that a field and its name do not show. ``searched`` is the command that selects
-    records of a list: its fields that are columns are filters. ``listed`` is whether all records
-    are listed, oldest first. ``items`` are indexes and columns: more ones, and those of fields that
-    the others do not describe.
+    ``used`` the columns that name a record that cannot be deleted before. ``unique`` is a column
+    with one record for each value. ``sealed`` fields are encrypted, ``without`` are fields that are
+    not stored, ``required`` fields that every row has and some views of the record hide,
+    ``types_of`` the types that a field and its name do not show. ``searched`` is the command that
+    selects records of a list: its fields that are columns are filters. ``listed`` is whether all
+    records are listed, oldest first. ``items`` are indexes and columns: further ones, and columns
+    of fields that the others do not describe.
     """
     given = {item.name: item for item in items if isinstance(item, Column)}
     named = {

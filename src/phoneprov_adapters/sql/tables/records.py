@@ -113,11 +113,11 @@ class SearchQuery(Query):
 
 
 class SearchedTable:
-    """The statements that search the table of a key. ``rows``, ``position`` and ``owner`` are those
-    of ``Query``, ``fields`` those in which words are found. ``conditions`` are the filters that are
-    not columns, by name; the parameter of one is ``only_`` and its name. ``people`` finds the keys
-    of records of people whose searched text has a line like the parameter ``person_``, of whom a
-    word may be the begin of the name: for a search with ``people``. ``orders`` are the values of
+    """The statements that search the table of a key. ``rows``, ``position`` and ``owner`` are as in
+    ``Query``, ``fields`` the fields in which words are found. ``conditions`` are the filters that
+    are not columns, by name; the parameter of one is ``only_`` and its name. ``people`` finds the
+    keys of records of people whose searched text has a line like the parameter ``person_``, of whom
+    a word may be the begin of the name: for a search with ``people``. ``orders`` are the values of
     other tables that a list is sorted by, read by offset alone, and the tables joined for them."""
 
     def __init__(
@@ -204,7 +204,7 @@ class SearchedTable:
                 like(columns.search, bindparam(f"word_{word}_{notation}"))
                 for notation in range(notations)
             ]
-            # Each account lists phones, and only those who see people read notes.
+            # Each account lists phones, and only accounts that see people read notes.
             if NOTED in columns and (people or self._people is None):
                 found += [
                     like(columns[NOTED], bindparam(f"word_{word}_{notation}"))
@@ -265,11 +265,11 @@ def _rank(text: ColumnElement[str], phrases: int, *, finds_users: bool) -> Colum
 class Records(Generic[E]):
     """The statements that keep one kind of entity in one table, built once.
 
-    ``fields`` are those that have columns. ``key`` is the primary key if not given, ``owner`` the
+    ``fields`` are the fields with columns. ``key`` is the primary key if not given, ``owner`` the
     column that says whose record it is. ``search`` names the fields that are searched: their text
     is in the column ``search``; ``conditions`` are filters that are not columns. ``derived`` are
     columns that are not fields: the values of a new row, which ``put`` keeps. ``people`` and
-    ``orders`` are those of ``SearchedTable``, ``audited`` whether their changes are in the audit
+    ``orders`` are as in ``SearchedTable``, ``audited`` whether their changes are in the audit
     trail.
     """
 

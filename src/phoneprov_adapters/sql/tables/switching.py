@@ -130,7 +130,7 @@ renderings = Table(
     Index(None, "content_key_id", "uuid"),
 )
 
-# The newest deployment with a place, for each MAC; owner and name are those of its profile then.
+# The newest deployment with a place, for each MAC; with owner and name of its profile at the time.
 current_deployments = Table(
     "current_deployments",
     metadata,

@@ -204,7 +204,7 @@ class _Reading:
             return next(iter(found))
         if found:
             some = ", ".join(f"{one.name} ({one.uuid})" for one in [*found.values()][:_NAMED])
-            raise _Wrong(f"{name} stands for {len(found)} profiles: {some}. Name one by its UUID.")
+            raise _Wrong(f"{name} is the name of {len(found)} profiles: {some}. Use a UUID.")
         if owned is not None:
             raise _Wrong(f"{name} has no profile that fits {phone.mac}.")
         words = {"profile": "profile", "username": "account"}

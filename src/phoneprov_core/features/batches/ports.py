@@ -26,8 +26,8 @@ class BatchItem(Struct, frozen=True):
     ``cut_off`` is the number of attempts that a crash interrupted, ``waiting_since`` the time when
     the phone was first found busy. ``profile_uuid`` is the profile of this phone, None for that of
     the batch; ``undoes`` the deployment that is undone. ``attempts`` are the uuids, separated by
-    spaces, of earlier attempts that a crash interrupted, in an undo also those that are undone:
-    what they brought is not what was there before. ``planned_profile`` and ``planned_revision`` are
+    spaces, of earlier attempts that a crash interrupted, in an undo also the undone attempts:
+    their configuration is not the previous one. ``planned_profile`` and ``planned_revision`` are
     the profile that the phone would have got when the batch was created, and its newest revision
     then; None where any may be deployed. ``is_sent`` is whether the restart that this attempt
     consists of may have been sent. The phone is due from ``not_before`` on, in

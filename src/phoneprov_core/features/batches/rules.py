@@ -245,7 +245,8 @@ async def order_of_phone(
     profile_uuid: str | None,
 ) -> DeploymentRequest:
     """The order of a phone of a batch: what was on it at the moment of the batch; else a profile,
-    by default that of the batch, then the one that it has. Raises like ``switch_of``."""
+    by default the profile of the batch, then the phone's current profile. Raises like
+    ``switch_of``."""
     if wanted.as_of is not None:
         return await order_as_of(tx, records, phone, wanted.as_of, wanted.location)
     profile_uuid = profile_uuid or wanted.profile_uuid

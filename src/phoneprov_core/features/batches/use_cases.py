@@ -231,9 +231,10 @@ Read = Callable[[], AbstractAsyncContextManager[BatchesTransaction]]
 
 
 async def selected(read: Read, new: CreateBatch, now: str) -> AsyncIterator[list[Target]]:
-    """The requested phones, in pieces, each of its own transaction; those of ``first_macs`` before
-    the others. The filters of a batch as of an earlier moment select the phones of then. Raises
-    ``Invalid`` for a moment that is not kept, and for first phones that are not requested."""
+    """The requested phones, in pieces, each read in its own transaction; the phones of
+    ``first_macs`` before the others. The filters of a batch as of an earlier moment select the
+    phones of then. Raises ``Invalid`` for a moment that is not kept, and for first phones that are
+    not requested."""
     first: dict[str, Target] = {}
     if new.first_macs:
         wanted = frozenset(new.first_macs)

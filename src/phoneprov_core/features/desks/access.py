@@ -96,7 +96,7 @@ class PageTokens:
     def issue(
         self, purpose: Purpose, desk: DeskRecord, user_uuid: str = "", pin_hash: str = ""
     ) -> str:
-        """A token for a page. One that stands for a PIN is valid while the user has this hash."""
+        """A token for a page. Issued for a PIN, it is valid while the user has this hash."""
         ends = millis(self.clock()) // 1000 + LIFETIME_SECONDS
         signature = self.signer.sign(_signed(purpose, desk, ends, user_uuid, pin_hash))
         return f"{purpose.value}{ends}-{user_uuid.replace('-', '')}-{signature}"

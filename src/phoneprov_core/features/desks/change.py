@@ -76,7 +76,7 @@ class FollowUp(Enum):
 class Changed(Struct, frozen=True):
     """A login or logout whose file is in place. ``answered`` is called once the phone has its
     answer; without it the phone is restarted after ``ANSWER_SECONDS``. It ``is_recorded`` unless
-    the database is away. ``user`` is the one who logged in or adopted the phone."""
+    the database is away. ``user`` is the user who logged in or adopted the phone."""
 
     after: FollowUp
     answered: Callable[[], None]
@@ -159,7 +159,7 @@ class ChangeDesk:
         self, actor: Actor, phone: Phone, version: int, answered: asyncio.Event
     ) -> None:
         """Call the phone that a user has left, and settle its desk. Nothing is called if another
-        use followed while this process stood still."""
+        use followed while this process was paused."""
         await self._answered(answered)
         if not await self._is_current(phone.mac, version):
             return

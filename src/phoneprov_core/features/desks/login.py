@@ -33,7 +33,7 @@ _MOST_PROFILES = 100
 
 
 class ProfileChoice(Struct, frozen=True):
-    """Several profiles of a user fit the phone. ``token`` stands for the PIN that was right."""
+    """Several profiles of a user fit the phone. ``token`` replaces the correct PIN."""
 
     profiles: tuple[ProfileRecord, ...]
     token: str

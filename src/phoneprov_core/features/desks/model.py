@@ -190,10 +190,10 @@ class ListedDesks(Rows[ListedDesk], Protocol):
     """The desk of every phone; its owner is the user who is logged in."""
 
     def at(self, places: Sequence[str]) -> Rows[ListedDesk]:
-        """The same desks; those of phones at one of these locations belong to every account."""
+        """The same desks; desks of phones at these locations belong to every account."""
 
     async def of(self, macs: Sequence[str]) -> dict[str, ListedDesk]:
-        """The desks of these phones, by MAC; without those of phones that do not exist."""
+        """The desks of these phones, by MAC; none for phones that do not exist."""
 
 
 class DesksTransaction(OccupancyTransaction, RecipeTransaction, NumbersTransaction, Protocol):

@@ -70,8 +70,8 @@ class UsesOfDeployments(DeploymentStore, Protocol):
     """The record of deployments, with who used the phones meanwhile."""
 
     async def keep_use(self, following: Deployment, use: EarlierUse) -> None:
-        """Keep who used the phone until this deployment, with the one before it whose file was
-        certainly in place, as long as that one is kept."""
+        """Keep who used the phone until this deployment, with the last deployment before it whose
+        file was certainly in place, as long as that deployment is kept."""
 
     async def use_with(self, deployment: Deployment) -> EarlierUse | None:
         """Who used the phone while it had this deployment, until another one followed; None if none
@@ -203,8 +203,8 @@ async def change_use(
     """Record who uses the phone once it has the profile: without a login or logout the owner of
     the profile, or no user if it is the default profile of the phone; and who used it until then.
 
-    A batch that brings another profile or text of the same user begins no login: the one that there
-    is keeps its end, and who has left the phone has still left it.
+    A batch that brings another profile or text of the same user begins no login: the current
+    login keeps its end, and a user who has left the phone stays logged out.
     """
     mac, profile = request.phone.mac, request.profile
     desk, given = request.part(DeskChange), request.part(UseBack)

@@ -191,7 +191,7 @@ _LONGEST_LIST = 512
 @lru_cache(64)
 def weighted(accepted: str) -> tuple[str, ...]:
     """The names in a list such as ``iso-8859-1,utf-8;q=0.8``, in lower case, the largest ``q``
-    first, those of equal ``q`` in their order; without those of ``q=0`` and what cannot be parsed.
+    first, equal ``q`` in their order; without names of ``q=0`` and what cannot be parsed.
     Names after the first 512 characters are left out."""
     if len(accepted) > _LONGEST_LIST:
         accepted = accepted[:_LONGEST_LIST].rpartition(",")[0]

@@ -68,10 +68,10 @@ class CheckPin:
     place of the phone, and 30 in 15 minutes for all of them. 5 failures of a user or a phone in 15
     minutes lock for 30 seconds, doubling to 15 minutes; 100 in a row lock until a new PIN (the
     user) or an administrator (the phone) opens it. While the address is over its limit or the phone
-    is locked, no hash is computed. A right PIN clears the count of its user; those of the phone
-    and of the address lose this one guess: with one PIN of their own, guessers could clear them at
-    will.
-    ``journal`` is called for every refusal, with the reason ``wrong_pin`` or ``pin_locked``.
+    is locked, no hash is computed. A right PIN clears the count of its user; the counts of the
+    phone and of the address lose only this guess: with one PIN of their own, guessers could clear
+    them at will. ``journal`` is called for every refusal, with the reason ``wrong_pin`` or
+    ``pin_locked``.
     """
 
     database: ReadAndWrite[DesksTransaction]
@@ -82,7 +82,7 @@ class CheckPin:
     journal: LoginJournal = ignore_failure
 
     async def __call__(self, name: str, pin: str, mac: str, ip: str) -> User:
-        """The account of this username, or of the one user linked to this extension number. Its
+        """The account of this username, or of the only user linked to this extension number. Its
         audit entry is recorded. Raises ``Unauthenticated`` (code ``wrong_pin``); ``Unavailable`` if
         no PIN can be checked now, and then the guess does not count."""
         if await self.limit.wait(ip):

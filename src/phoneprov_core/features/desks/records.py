@@ -61,7 +61,7 @@ class DeskRecord(Struct, frozen=True):
     ``version`` grows with every change of the use: what was shown to a phone at one version cannot
     change anything in a later one. ``due`` is set when the use has ended and the phone still
     has the user's profile. ``change_uuid`` is the deployment that is under way, or that a crash
-    interrupted, and ``change_user_uuid`` the user that it logs in; those of batches are not
+    interrupted, and ``change_user_uuid`` the user that it logs in; deployments of batches are not
     recorded here. Until ``not_before``, in milliseconds since 1970, nothing is repaired.
     ``left_user_uuid`` is the user whose use has ended while the phone still has this user's
     profile. ``extension_uuid`` is the number of the desk itself. ``ends_at`` is the time of day at
@@ -206,8 +206,8 @@ class DeskRecords(Protocol):
 
     async def unsettled(self, now: str, now_ms: int, limit: int) -> list[DeskRecord]:
         """At most ``limit`` desks, by MAC, where a logout is due, or where a change is recorded
-        whose deployment does not hold the phone's lease; without those whose ``not_before`` is
-        later than ``now_ms``. With those whose use ends at ``now``."""
+        whose deployment does not hold the phone's lease; without desks whose ``not_before`` is
+        later than ``now_ms``. With desks whose use ends at ``now``."""
 
     async def put(self, desk: DeskRecord) -> None:
         """Store the record."""

@@ -143,7 +143,7 @@ class NotALine(Conflict):
 @dataclass(frozen=True)
 class Desks:
     """Desks: level 0 sees and configures all desks, other callers see the desks where they are
-    logged in, and with a right those of the phones in its scope."""
+    logged in, and with a right the desks of phones in its scope."""
 
     database: ReadAndWrite[DesksTransaction]
     phones: Phones
@@ -154,7 +154,7 @@ class Desks:
         self, actor: Actor, page: Page = None, wanted: SummarySearch | None = None
     ) -> Listing[ListedDesk]:
         """The desk of every phone, the oldest phone first; without level 0 only desks where the
-        caller is logged in, and those in the scope of a right. What their identifiers name is there
+        caller is logged in, and desks in the scope of a right. What their identifiers name is there
         for callers who may see people. With a filter or an order they are the desks of the phones
         that ``Phones.used`` finds. Raises ``Forbidden`` like that."""
         if wanted in {None, SummarySearch()}:

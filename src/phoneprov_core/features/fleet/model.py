@@ -104,7 +104,7 @@ def successor(
     old: Phone, mac: str, now: str, *, ip: str | None, model: str | None, confirmed: bool = True
 ) -> Phone:
     """The phone that replaces ``old``: it takes over the facts of the place, not of the device.
-    Address and firmware are those of the new device: ``ip`` and ``model`` are known if it was
+    Address and firmware are the new device's: ``ip`` and ``model`` are known if it was
     discovered, else the model stays."""
     hostname = old.hostname
     if hostname is not None:
@@ -129,7 +129,7 @@ class ReplacementStore(ReplacementChain, Protocol):
     need not be in the inventory."""
 
     async def put(self, replacement: Replacement) -> None:
-        """Add a replacement, or replace the one of the same ``mac``."""
+        """Add a replacement, or overwrite the replacement of the same ``mac``."""
 
     async def successor(self, mac: str) -> str | None:
         """The phone that took the place of this one last and is in the inventory, or None."""
@@ -169,7 +169,7 @@ class FleetStore(SignsOfLife, Protocol):
         """The files of the phones that ``watched`` returns, in the same order."""
 
     async def counts(self, places: Sequence[str] | None = None) -> CountedFleet:
-        """The active phones in numbers; with ``places`` those at one of these locations, and none
+        """The active phones in numbers; with ``places`` phones at these locations, and none
         by their drills. Those that ``left`` finds have ``USER_INACTIVE`` among their
         states."""
 
@@ -183,7 +183,7 @@ class FleetStore(SignsOfLife, Protocol):
 
     async def days(self, since: str, until: str, places: Sequence[str] | None = None) -> Days:
         """The deployments of the days from ``since`` to ``until``: as ``sum_days`` stored them,
-        else counted now. With ``places`` those that are kept, to phones that are at one of these
+        else counted now. With ``places`` the kept deployments to phones that are at these
         locations now."""
 
 
@@ -208,11 +208,11 @@ class FleetTransaction(PhonesTransaction, DesksTransaction, Protocol):
 
 
 class Statistics(Struct, frozen=True):
-    """Numbers of records. ``phones`` are those of the inventory, by ``active`` and ``inactive``;
-    ``batches`` are those that have not ended, by state; ``hotdesk_sessions`` are phones with a
-    user who is logged in; ``fleet`` are active phones by their state; ``syncs`` are the moments of
-    the last sync of each source of people, in milliseconds since 1970; ``drills`` are active phones
-    by the result of their last drill."""
+    """Numbers of records. ``phones`` are the phones of the inventory, by ``active`` and
+    ``inactive``; ``batches`` are batches that have not ended, by state; ``hotdesk_sessions`` are
+    phones with a user who is logged in; ``fleet`` are active phones by their state; ``syncs`` are
+    the moments of the last sync of each source of people, in milliseconds since 1970; ``drills``
+    are active phones by the result of their last drill."""
 
     phones: Mapping[str, int]
     batches: Mapping[str, int]

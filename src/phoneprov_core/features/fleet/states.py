@@ -73,7 +73,7 @@ class SeenPhone(Struct, frozen=True):
     ``since`` the begin of that; ``misses`` the number of looks in a row without an answer, at most
     ``MISSES``. ``is_other`` is whether something answers that does not state to be a phone.
     ``expected_load`` is the load that its configuration names, ``runs_expected`` whether it runs
-    that one; None if that is not known, or the load still has time."""
+    this load; None if that is not known, or the load still has time."""
 
     mac: str
     state: FleetState

@@ -163,7 +163,7 @@ def _words(phone: Phone, seen: SeenPhone, state: FleetState) -> tuple[str, str |
             return message, "Connect it, or correct its phone_ip; its web access must be enabled."
         case FleetState.FOREIGN:
             message = f"Another phone answers{at}: {seen.reported_mac}."
-            return message, "Correct the phone_ip of both phones, or replace the phone by that one."
+            return message, "Correct the phone_ip of both phones, or replace one by the other."
         case FleetState.UNREACHABLE:
             message = f"The phone does not answer{at}."
             if seen.is_other:

@@ -92,7 +92,7 @@ class Fleet(Struct, frozen=True):
         dict[str, int], schema("Phones by result of their last drill; `none`: without one")
     ]
     locations: Annotated[
-        dict[str, int], schema("Phones by location; those without one under an empty name")
+        dict[str, int], schema("Phones by location; phones without a location under an empty name")
     ]
     inactive: Annotated[int, schema(f"Phones that are not active; {_FOR_LEVEL_0}")] | None
     in_use: Annotated[int, schema(f"Phones where a user is logged in; {_FOR_LEVEL_0}")] | None
@@ -233,7 +233,7 @@ class ChangeFleet:
 
         Raises ``Forbidden``; ``NotFound`` if the phone is not discovered, or the profile does not
         exist; ``Conflict`` if it is in the inventory, or the profile does not fit;
-        ``SeveralAddresses``; ``Invalid`` for another address than those that asked.
+        ``SeveralAddresses``; ``Invalid`` for an address that did not ask.
         """
         require_superadmin(actor)
         mac, now = known_mac(mac), timestamp(self.clock())

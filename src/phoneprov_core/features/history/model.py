@@ -105,8 +105,8 @@ class PastPhone(Struct, frozen=True):
 
 
 class Placed(Struct, frozen=True):
-    """A deployment whose file was certainly in place, and its end: who used the phone until another
-    one followed, None if none did. ``numbers`` are those in its text, None if they are unknown."""
+    """A deployment whose file was certainly in place, and its end: who used the phone until the
+    next deployment, None without one. ``numbers`` are the numbers in its text, None if unknown."""
 
     uuid: str
     profile_uuid: str
@@ -255,9 +255,9 @@ class HistoryStore(Protocol):
     counts as made."""
 
     async def oldest(self, at: str) -> str | None:
-        """The moment since which nothing was removed that says how phones were at this moment: that
-        of the oldest audit entry, or the one before which deployments or states were removed later
-        than ``at``. None without any entry."""
+        """The moment since which nothing was removed that says how phones were at this moment: the
+        time of the oldest audit entry, or the moment up to which deployments or states were removed
+        later than ``at``. None without any entry."""
 
     async def phones(
         self, at: str, *, after: str = "", limit: int = 1, mac: str | None = None

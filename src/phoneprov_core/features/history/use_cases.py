@@ -125,7 +125,7 @@ class HistoryTransaction(Protocol):
 
 
 async def require_kept(tx: HistoryTransaction, field: str, at: str, now: str) -> None:
-    """Raises ``Invalid`` for a moment in the future, or before the oldest one that is kept."""
+    """Raises ``Invalid`` for a moment in the future, or before the oldest moment that is kept."""
     if at > now:
         raise wrong(field, "must not be in the future")
     oldest = await tx.history.oldest(at) or now
@@ -166,8 +166,8 @@ class History:
         self, actor: Actor, wanted: HistoryQuery, page: Page = None
     ) -> Listing[PastPhone]:
         """A page by key of the phones that were in the inventory at a moment, by MAC, without a
-        total. The location is the one that was recorded then. Raises ``Forbidden``; ``Invalid`` for
-        a moment in the future, or before the oldest one that is kept."""
+        total. The location is as recorded at the moment. Raises ``Forbidden``; ``Invalid`` for
+        a moment in the future, or before the oldest moment that is kept."""
         require_superadmin(actor)
         now = timestamp(self.clock())
         at, after, found = wanted.at or now, wanted.after or "", list[PastPhone]()
@@ -254,7 +254,7 @@ async def order_as_of(
     tx: WayBackTransaction, records: Records, phone: Phone, at: str, location: str | None
 ) -> DeploymentRequest:
     """The order of exactly the text that a phone had at a moment, with the user of then unless the
-    login has ended since; its rights are those of today. With a ``location``, only while the phone
+    login has ended since; today's rights apply. With a ``location``, only while the phone
     is still there. Raises ``NotRestorable``."""
     now = timestamp(records.clock())
     earlier = await _deployment_at(tx, phone, at, location, now)

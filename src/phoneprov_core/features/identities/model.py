@@ -40,7 +40,7 @@ class Identity(Struct, frozen=True):
 
 class PendingSignIn(Redacted, frozen=True):
     """A sign-in that a browser began. The three texts are random. ``user_uuid`` and
-    ``session_uuid`` are those of a caller who connects their account, empty for a sign-in.
+    ``session_uuid`` belong to a caller who connects their account, empty for a sign-in.
     ``expires_at`` is in milliseconds since 1970."""
 
     state: Annotated[str, SECRET]

@@ -60,7 +60,7 @@ class ProviderSignIn:
 
     A person without an identity gets the account whose username is their name, if it is active,
     has no identity of this provider and does not hold level 0; who holds it connects the account
-    from a session. Failures count by client address, apart from those of passwords.
+    from a session. Failures count by client address, apart from failures of passwords.
     """
 
     database: ReadAndWrite[IdentitiesTransaction]
@@ -289,8 +289,8 @@ class ProviderSignIn:
 
 @dataclass(frozen=True)
 class Identities:
-    """Identities at providers: every caller reads and removes their own, level 0 those of all
-    users."""
+    """Identities at providers: every caller reads and removes their own, level 0 the identities of
+    all users."""
 
     database: ReadAndWrite[IdentitiesTransaction]
 

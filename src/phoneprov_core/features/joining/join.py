@@ -54,7 +54,7 @@ class JoinPeople:
         self, actor: Actor, request: JoinRequest, table: SentTable | None = None
     ) -> Moved:
         """Create what each person gets, all in one transaction, then switch the phones. The people
-        are those of the ``table``, if it is given.
+        are in the ``table``, if it is given.
 
         A person whose account exists with this e-mail address has joined before and does not
         change. Raises ``ActRefused`` with every problem; nothing is written then. Raises

@@ -88,7 +88,7 @@ class LeavePeople:
         """Take from each person the account, the numbers, the desks and the directory entries, all
         in one transaction; then the phones get their default profiles. A phone without one gets
         the profile of the request, else an empty configuration, as its default profile. The
-        people are those of the ``table``, if it is given.
+        people are in the ``table``, if it is given.
 
         The account stays, inactive. Raises ``ActRefused`` with every problem; nothing is written
         then. A person who has left does not change; a phone that still has the person's
@@ -214,7 +214,7 @@ class _Leaving:
         self, phones: Collection[str], vacant: str | None, noted: dict[str, Any]
     ) -> tuple[list[ActStep], list[str]]:
         """Take the person's profiles from the desks that have them as default, and give a default
-        profile to those and to the other phones that the person leaves without one."""
+        profile to these desks and to other phones that the person leaves without a profile."""
         tx, steps = self.tx, list[ActStep]()
         own = dict[str, str]()
         for profile in await tx.profiles.rows(_MOST, owner=self.user.uuid):

@@ -1,4 +1,4 @@
-"""The people of an act: those of the request, or those of a table, row by row."""
+"""The people of an act: of the request, or of a table, row by row."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -28,7 +28,7 @@ class Listed(Struct, frozen=True):
     unread: tuple[str, ...] = ()
 
     def place(self, at: int) -> str:
-        """Where the person stands, in a sentence."""
+        """The position of the person, in a sentence."""
         return f"people[{at}]" if self.lines is None else f"line {self.lines[at]}"
 
     def problems(self, at: int, problems: Sequence[Problem]) -> list[Problem]:

@@ -100,7 +100,7 @@ class UndoAct:
 
 @dataclass
 class _Back:
-    """The way back of one person; ``at`` and ``values`` are those of the audit entry."""
+    """The way back of one person; ``at`` and ``values`` are the values of the audit entry."""
 
     tx: JoiningTransaction
     parts: Parts

@@ -52,8 +52,8 @@ KNOWN = (DrillResult.AGREES, DrillResult.DIFFERS)
 
 
 class DrillCall(Struct, frozen=True):
-    """A call from a line of a desk: the values that the exchange gives it, and those that it
-    presents after the dialplan."""
+    """A call from a line of a desk: the values that the exchange gives it, and the values
+    that it presents after the dialplan."""
 
     line: str
     given: Emergency
@@ -120,7 +120,7 @@ class DrillExchange(Protocol):
 
     async def calls(self, phone: Phone, numbers: Iterable[str]) -> tuple[DrillCall, ...]:
         """The calls from the lines with which a phone is registered now, empty if it is not
-        registered. ``numbers`` are those of the record; they identify a SIP phone without a
+        registered. ``numbers`` are the record's; they identify a SIP phone without a
         recorded address. No call reaches a trunk or a phone. Raises ``Refused``, and ``TimedOut``
         within the deadline of the exchange."""
 
@@ -134,7 +134,7 @@ class DrillStore(Protocol):
 
     async def newest(self, mac: str, limit: int, *, before: str | None = None) -> list[Drill]:
         """At most ``limit`` drills of a phone, newest first (by creation, then uuid), beginning
-        after the one whose uuid is ``before``. Empty if that one does not exist."""
+        after the uuid ``before``. Empty if ``before`` does not exist."""
 
 
 class DrillsTransaction(LinesTransaction, Protocol):
@@ -159,7 +159,7 @@ class Drills:
     async def newest(
         self, actor: Actor, mac: str, limit: int, *, before: str | None = None
     ) -> list[Drill]:
-        """At most ``limit`` drills of a phone, newest first, after the one with the uuid
+        """At most ``limit`` drills of a phone, newest first, after the uuid
         ``before``. Raises ``Forbidden``; ``NotFound`` if the phone is not in the inventory."""
         require_superadmin(actor)
         async with self.database.read() as tx:

@@ -188,7 +188,7 @@ async def prompts_of(
 def phone_with(used_by: Iterable[tuple[str, UsedPhone]], now: str) -> Phone | None:
     """The phone of a number of chan_pjsip at this shown moment, None if it is on several phones or
     on none. ``used_by`` are its users with the phones they use: a user has it at the phones where
-    they are logged in, else at those that have their profile."""
+    they are logged in, else at phones with their profile."""
     at: dict[str, Phone] = {}
     logged_in: set[str] = set()
     holding: list[tuple[str, UsedPhone]] = []

@@ -55,8 +55,8 @@ class Numbered(Struct, frozen=True):
 
     A phone has the user who is logged in and their numbers there; while no user is, the number of
     the desk, else the owner of the profile that is on it. A profile has its owner, and an extension
-    its users and, as phones, the desks whose number it is. The phones of a person are those where
-    they are logged in, else those that have their profile without another user or number."""
+    its users and, as phones, the desks whose number it is. The phones of a person are phones where
+    the person is logged in, else phones with their profile without another user or number."""
 
     id: Annotated[str, schema("MAC address of a phone, else UUID", examples=["00:1B:D4:12:34:56"])]
     name: Annotated[str, schema("Name of the record", examples=["Front desk"])] | None
@@ -69,7 +69,7 @@ class Numbered(Struct, frozen=True):
         tuple[UsedAt, ...],
         schema(f"Phones of the person or of the extension, at most {MOST_PHONES}"),
     ] = ()
-    phones_total: Annotated[int, schema("Number of those phones", minimum=0)] = 0
+    phones_total: Annotated[int, schema("Number of these phones", minimum=0)] = 0
 
 
 class NumbersOf(Command, frozen=True, kw_only=True):
@@ -110,11 +110,11 @@ class NumberStore(Protocol):
         self, kind: Kind, ids: Sequence[str], now: str, places: Sequence[str] | None = None
     ) -> list[Numbered]:
         """The records with these keys that exist, in any order, at this shown moment. With
-        ``places`` only phones at one of these locations, and those of people and extensions there.
+        ``places`` only phones at these locations, also of people and extensions.
 
         The user of a phone is that of ``holder_of``. Numbers are active extensions, the oldest link
-        first; a phone has only those that its firmware registers, none while it or its user is
-        inactive, and while it has no user that of its desk."""
+        first; a phone has only numbers that its firmware registers, none while it or its user is
+        inactive, and without a user the number of its desk."""
 
 
 class NumbersTransaction(Protocol):
@@ -130,15 +130,15 @@ class NumbersTransaction(Protocol):
 
 @dataclass(frozen=True)
 class Numbers:
-    """People and numbers. Level 0 sees those of all records; a right those of all people, and of
-    the phones in its scope; every other account those that are its own."""
+    """People and numbers. Level 0 sees all records; a right all people, and the phones in its
+    scope; every other account its own records."""
 
     database: ReadAndWrite[NumbersTransaction]
     clock: Clock
 
     async def of(self, actor: Actor, wanted: NumbersOf) -> list[Numbered]:
-        """The records of a page, in the order in which they were named; those that do not exist or
-        that the caller may not see are left out."""
+        """The records of a page, in the order in which they were named, without records that do not
+        exist or that the caller may not see."""
         known = known_mac if wanted.of == "phones" else known_id
         ids = list(dict.fromkeys(key for key in map(known, wanted.ids) if key))
         async with self.database.read() as tx:
@@ -146,7 +146,7 @@ class Numbers:
             return await self._shown(tx, actor, wanted.of, ids, places)
 
     async def find(self, actor: Actor, wanted: FindQuery) -> Found:
-        """People and phones that match, with a right phones in its scope; those with exactly this
+        """People and phones that match, with a right phones in its scope; records with exactly this
         number come first. A number in groups is found as a whole if no record has the groups.
         Without level 0 and a right only phones are found, by what every account reads of them."""
         found = await self._found(actor, wanted)
@@ -213,7 +213,7 @@ async def _matching(
     *,
     has_numbers: bool = True,
 ) -> list[E]:
-    """The best matches; those with exactly this number are the first."""
+    """The best matches, first the records with exactly this number."""
     found: list[E] = []
     if has_numbers and len(search.words) == 1:
         exact = Search(filters=tuple(sorted((*filters, ("number", search.words[0][0])))))

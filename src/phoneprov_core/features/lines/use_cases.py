@@ -59,7 +59,7 @@ def phone_options(numbers: list[str], context: str) -> Options:
 
 
 AOR_OPTIONS: Options = [("max_contacts", "1"), ("remove_existing", "yes")]
-"""The AOR of an extension: one phone at a time, the one that registered last."""
+"""The AOR of an extension: one phone at a time, the last to register."""
 
 
 def auth_options(number: str, password: str) -> Options:
@@ -76,7 +76,8 @@ async def emergency_of_number(tx: LinesTransaction, number: str, now: str) -> Em
 
 async def emergency_of_phone(tx: LinesTransaction, phone: Phone, now: str) -> Emergency:
     """What an emergency call from a phone presents at this shown moment: the values of its
-    location. A SIP phone has those of its numbers of chan_pjsip, if it has any and they agree."""
+    location. A SIP phone has the values of its numbers of chan_pjsip, if it has any and they
+    agree."""
     used = await tx.lines.at(phone.mac, CHAN_PJSIP) if speaks_sip(phone.software_type) else None
     numbers = numbers_of(used, now) if used else ()
     if not numbers:
@@ -100,8 +101,8 @@ class PjsipObjects:
 
     async def endpoint(self, name: str) -> Options | None:
         """The endpoint of an extension; or of a phone (``SEP001BD4123456``), to which restarts are
-        sent: its AORs are those of its user, and of its users before: until the phone restarts, it
-        is registered as the last of them."""
+        sent: its AORs are the AORs of its user and of earlier users: until the phone restarts, it
+        is registered as its last user."""
         if mac := mac_of_device(name):
             return await self._phone(mac)
         async with self.database.read() as tx:

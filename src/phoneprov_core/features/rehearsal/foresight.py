@@ -107,8 +107,8 @@ _WORK_SECONDS = 0.00013
 
 
 def durations_of(deployments: Sequence[Deployment], usual: Durations | None = None) -> Durations:
-    """The mean durations of some deployments; of steps that none of them has, those of ``usual``,
-    else those of a common phone."""
+    """The mean durations of the steps of some deployments; for a step that none has, the duration
+    of ``usual``, else of a common phone."""
     steps: dict[StepName, list[float]] = {name: [] for name in _TIMED}
     away: list[float] = []
     silent: list[float] = []
@@ -147,7 +147,7 @@ def work_seconds(deployments: Sequence[Deployment]) -> float:
     """Seconds of the service's own work for one statement, from some deployments. It works on one
     at a time, which bounds how many phones a batch can start.
 
-    Between its steps a deployment waits for one transaction, and for those that came before it. By
+    Between its steps a deployment waits for one transaction, and for transactions before it. By
     Little's law these are as many as come during the wait."""
     spans: list[tuple[float, float]] = []
     waits: list[float] = []

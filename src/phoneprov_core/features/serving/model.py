@@ -27,7 +27,7 @@ MOST_DISCOVERED = 1000
 """Maximum number of discovered phones that are kept."""
 
 MOST_OF_ADDRESS = MOST_DISCOVERED // 20
-"""Maximum number of them that one client address, or IPv6 network /64, discovered: a client that
+"""Maximum number of phones that a client address, or IPv6 network /64, discovered: a client that
 makes up phones displaces its own."""
 
 MOST_NAMES = 20
@@ -171,7 +171,7 @@ class FetchStore(Protocol):
 
     async def newest(self, mac: str, limit: int, *, before: str | None = None) -> list[Fetch]:
         """At most ``limit`` requests of a phone, newest first (by creation, then uuid),
-        beginning after the one whose uuid is ``before``. Empty if that one does not exist."""
+        beginning after the uuid ``before``. Empty if ``before`` does not exist."""
 
 
 class DiscoveredPhoneStore(Rows[DiscoveredPhone], Protocol):
@@ -182,11 +182,11 @@ class DiscoveredPhoneStore(Rows[DiscoveredPhone], Protocol):
         """The phone, if it is not in the inventory; else None."""
 
     async def see(self, mac: str, client_ip: str, model: str | None, name: str, now: str) -> None:
-        """Add a phone, or note another request of it: the address, the model if it is given,
-        the time, and the name as the latest of at most 20 different ones. The address before it
-        becomes the first of at most 20 other ones. At most 1,000 phones are kept, and at most 50
-        that one address (see ``address_key``) was the first to ask for: of these the one that was
-        seen longest ago goes first."""
+        """Add a phone, or note another request of it: the address, the model if it is given, the
+        time, and the name as the latest of at most 20 different ones. The address before it becomes
+        the first of at most 20 further addresses. At most 1,000 phones are kept, and at most 50
+        that one address (see ``address_key``) was the first to ask for: the phone of these that was
+        seen longest ago is removed first."""
 
 
 class ProvisioningTransaction(Protocol):
@@ -245,7 +245,7 @@ MOST = 10_000
 were not served may be forged, and take no rows from the others."""
 
 NEW_PHONES = 250
-"""Different phones that an address can be, in an hour: those of an office with one address. A
+"""Different phones that an address can be, in an hour: the phones of an office with one address. A
 client that makes up phones must not displace the others."""
 _HOUR_MS = 3_600_000
 

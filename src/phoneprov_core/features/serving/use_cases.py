@@ -49,8 +49,8 @@ class FileRequest(Struct, frozen=True):
 class Provided(Redacted, frozen=True):
     """The answer to a request: ``content`` or an open ``file`` if ``result`` is SERVED, else
     neither. ``mac`` is the phone, None if unknown; ``is_known`` whether it is in the inventory.
-    ``attempt`` names the deployment whose configuration is served. ``uuid`` and ``at`` become those
-    of the record, so records are in the order of the requests, not of their ends."""
+    ``attempt`` names the deployment whose configuration is served. ``uuid`` and ``at`` become the
+    record's, so records are in the order of the requests, not of their ends."""
 
     request: FileRequest
     result: FetchResult
@@ -258,7 +258,7 @@ class Fetches:
         *,
         before: str | None = None,
     ) -> list[Fetch]:
-        """At most ``limit`` requests, newest first, after the one with the uuid ``before``. Level 0
+        """At most ``limit`` requests, newest first, after the uuid ``before``. Level 0
         alone reads their sizes: sizes of configurations reveal the lengths of secrets. Raises
         ``NotFound`` if the phone is not in the inventory."""
         mac = known_mac(mac)

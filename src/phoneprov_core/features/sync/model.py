@@ -134,8 +134,8 @@ class SyncedPerson(Struct, frozen=True):
 
 class Synced(Struct, frozen=True):
     """The result of a sync; what it would change if ``written`` is False. ``left`` are the
-    usernames of the people that are missing and get deactivated, ``kept`` is the number of those
-    that stay active, ``contacts`` that of contacts that are created or changed. A problem of a
+    usernames of the people that are missing and get deactivated, ``kept`` is the number of missing
+    people that stay active, ``contacts`` of contacts that are created or changed. A problem of a
     missing person has the line 0."""
 
     written: bool

@@ -70,8 +70,8 @@ class Person:
 
 @dataclass
 class People:
-    """The people of the input. ``keys`` are those that it has at all, ``has_unknown`` is whether an
-    entry may be that of a missing person."""
+    """The people of the input. ``keys`` are all its keys, ``has_unknown`` is whether an
+    entry may belong to a missing person."""
 
     total: int = 0
     people: list[Person] = field(default_factory=list)
@@ -110,7 +110,7 @@ async def people_of(directory: Directory, mapped: Mapping[str, str]) -> People:
                 rows.append(row)
     # An attribute that no entry has was not asked for: its field is not changed.
     seen = {name for row in rows for name, value in row.cells.items() if value} | set(columns)
-    asked = {name: known for name, those in attributes.items() if (known := _in(those, seen))}
+    asked = {name: known for name, names in attributes.items() if (known := _in(names, seen))}
     if rows and "key" not in asked:
         names = " or ".join(attributes["key"])
         raise wrong("key", f"is missing: no entry has {names}; ask for it, or name another")

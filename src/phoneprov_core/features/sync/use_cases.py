@@ -60,7 +60,7 @@ class _Undone(Exception):
 @dataclass
 class _Plan:
     """What a sync changes. ``own`` are the accounts of the source by key, ``held`` what every
-    account is called now, ``left`` the accounts of missing people, ``stay`` those that cannot be
+    account is called now, ``left`` the accounts of missing people, ``stay`` accounts that cannot be
     deactivated."""
 
     keys: list[DirectoryKey]
@@ -154,7 +154,7 @@ class SyncPeople:
     async def _want(
         self, tx: SyncTransaction, plan: _Plan, found: People, options: SyncOptions
     ) -> None:
-        """Find the account of each person, and leave out those who cannot have their names."""
+        """Find the account of each person, and leave out people whose names are taken."""
         keyed = {one.record_uuid: one.source for one in plan.keys if one.kind == USER}
         by_name = {caseless(user.username): user for user in plan.users.values()}
         wants: dict[str, Want] = {}
@@ -255,7 +255,7 @@ class SyncPeople:
             plan.problems.append(RowProblem(line, "", f"{user.username} {_STAYS}"))
 
     async def _park(self, tx: SyncTransaction, plan: _Plan) -> None:
-        """Take the names from those who give them to another person in this run: of two people who
+        """Take the names from people who give them to another person in this run: of two people who
         swap them, one would be in the way of the other."""
         holders = {
             (name, value): uuid for uuid, names in plan.held.items()

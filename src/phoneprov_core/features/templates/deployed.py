@@ -129,8 +129,8 @@ class TryTemplate:
     async def difference(
         self, actor: Actor, uuid: str, from_: int | None = None, to: int | None = None
     ) -> TemplateDiff:
-        """The difference of two texts of a variant. ``to`` is the newest if None, ``from_`` the one
-        before ``to``. Raises ``NotFound``, and ``Unavailable``."""
+        """The difference of two texts of a variant. ``to`` is the newest if None, ``from_`` the
+        revision before ``to``. Raises ``NotFound``, and ``Unavailable``."""
         require_superadmin(actor)
         texts = []
         async with self.database.read() as tx:
@@ -214,7 +214,7 @@ class KeepTexts(Participant[TextsTransaction]):
     async def begun(
         self, tx: TextsTransaction, request: DeploymentRequest, record: Deployment
     ) -> None:
-        """Keep the text, and those that a rollback of the phone needs."""
+        """Keep the text, and the texts that a rollback of the phone needs."""
         if request.source is None:
             return
         now_there = await tx.deployments.current(record.mac)

@@ -252,7 +252,7 @@ class TemplateInUse(InUse):
 
 
 class TemplateChanged(Conflict):
-    """The variant has another revision than the one that the change is based on."""
+    """The variant's revision is not the revision that the change is based on."""
 
     code = "changed_meanwhile"
     usual = "This template has revision 3, not 2: it was changed meanwhile. Read it again."

@@ -126,7 +126,7 @@ class Sections:
 
     def phone_endpoint(self, phone: Phone, numbers: Iterable[str]) -> Section | None:
         """An endpoint of PJSIP named after a phone: restarts are sent to the contacts of its
-        AORs, those of the extensions. A phone registers by its extension, so that this
+        AORs, which are the AORs of the extensions. A phone registers by its extension, so that this
         endpoint serves no registration; it has the auth of the first extension, since
         Asterisk accepts calls from an endpoint without one. None without an extension."""
         aors = [number for number in numbers if number.casefold() in self._names]

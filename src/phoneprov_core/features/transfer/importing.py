@@ -49,7 +49,7 @@ PIECE = 500
 
 class Asked(NamedTuple):
     """The change of a row. ``key`` is None for a record to be created, ``command`` None if the
-    record has the values of the row already; ``changes`` are those of a stored record."""
+    record has the values of the row already; ``changes`` are the changes of a stored record."""
 
     key: str | None
     owner: str
@@ -158,7 +158,7 @@ class _Stopped(Exception):
 @dataclass(frozen=True)
 class Import:
     """One table to be imported. It is read once for each step, so that memory does not grow with
-    its length. ``use_cases`` write the rows, those of users with the ``hashes`` by line."""
+    its length. ``use_cases`` write the rows, of users with the ``hashes`` by line."""
 
     database: ReadAndWrite[TransferTransaction]
     use_cases: Any

@@ -250,7 +250,7 @@ def wrong_columns(
     ignored: Container[str] = (),
     further: str | None = None,
 ) -> tuple[RowProblem, ...]:
-    """The problems of the columns of a table, whose known ones are ``names``, those that begin with
+    """The problems of the columns of a table, whose known ones are ``names``, or begin with
     ``further``, and the ``ignored`` ones."""
     columns = tuple(name for name in columns if not is_note(name))
     wanted = f"the columns are {', '.join(names)}"

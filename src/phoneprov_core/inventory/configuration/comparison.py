@@ -122,7 +122,7 @@ def _place(start: int, stop: int) -> str:
 class Comparison(Redacted, frozen=True, kw_only=True):
     """A configuration, and the configuration to compare it with (None: no diff).
 
-    Both are without a fault (see ``well_formed``). ``mac`` and ``family`` are those of ``lint``,
+    Both are without a fault (see ``well_formed``). ``mac`` and ``family`` are as in ``lint``,
     ``old_secrets`` and ``new_secrets`` the ``known`` places of ``masked``. With ``is_private`` the
     caller may not read one of them and may have written the other: nothing says whether two secrets
     are the same. With ``is_foreign``

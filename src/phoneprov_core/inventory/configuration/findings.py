@@ -129,7 +129,7 @@ def url_fault(value: str) -> str | None:
 
 
 def ending_of(load: str) -> str | None:
-    """The ending of a file that stands after the name of a load, as it is written, or None."""
+    """The ending of a file name after the name of a load, as written, or None."""
     endings = (LIST, *LISTED)
     return next((load[-len(one) :] for one in endings if load.lower().endswith(one)), None)
 

@@ -187,7 +187,7 @@ class Phones:
     async def _found(
         self, actor: Actor, page: Page, wanted: PhoneFilters, *, in_scope: bool
     ) -> Listing[Phone]:
-        """The phones that match; ``in_scope`` only those that the actor may see with their use."""
+        """The phones that match; ``in_scope`` only phones that the actor may see with their use."""
         places = None
         if in_scope and actor.scope:
             async with self.database.read() as tx:
@@ -210,13 +210,14 @@ class Phones:
     async def summaries(
         self, actor: Actor, page: Page, wanted: SummarySearch
     ) -> Listing[PhoneSummary]:
-        """The phones that ``all`` lists, with what is on them; with a right those in its scope."""
+        """The phones that ``all`` lists, with what is on them; with a right the phones in its
+        scope."""
         require_people(actor)
         return await (await self.used(actor, page, wanted)).joined(self._with_use)
 
     async def used(self, actor: Actor, page: Page, wanted: SummarySearch) -> Listing[Phone]:
-        """The phones of ``summaries``; for callers who may not see them those where they are logged
-        in. Raises ``Forbidden`` like ``all``."""
+        """The phones of ``summaries``; for callers who may not see them the phones where they are
+        logged in. Raises ``Forbidden`` like ``all``."""
         if may_see_people(actor):
             return await self._found(actor, page, wanted, in_scope=True)
         own = replace(wanted, user_uuid=wanted.user_uuid or actor.user_uuid)

@@ -47,7 +47,7 @@ class RevisionStore(Rows[Revision], Protocol):
         """Remove the oldest revisions of a profile until ``most`` are left; returns the number of
         removed revisions.
 
-        Keeps the newest revision and those that are needed: by a running deployment, by a batch
+        Keeps the newest revision and needed revisions: by a running deployment, by a batch
         that has not ended, as the current revision of a phone, as one of the three other
         revisions that were on that phone before (two of them may have the same text), or as what
         a rollback of a phone deploys again. At most 100 phones of a revision are examined for
@@ -104,9 +104,9 @@ class ProfilesTransaction(Protocol):
 class ComparedRevisions(QueryCommand, frozen=True, kw_only=True, rename={"from_": "from"}):
     """Which revisions are compared."""
 
-    from_: (
-        Annotated[AnyRevision, schema("Number of a revision; the one before `to` if absent")] | None
-    ) = None
+    from_: Annotated[AnyRevision, schema("Number of a revision, by default before `to`")] | None = (
+        None
+    )
     to: Annotated[AnyRevision, schema("Number of a revision; the newest if absent")] | None = None
 
 
@@ -166,7 +166,7 @@ class ReadConfigurations:
         self, actor: Actor, uuid: str, from_: int | None = None, to: int | None = None
     ) -> RevisionDiff:
         """The difference of two revisions of a profile. ``to`` is the newest if None, ``from_``
-        the one before ``to``. Raises ``NotFound`` for another user's
+        the revision before ``to``. Raises ``NotFound`` for another user's
         profile and for a revision that does not exist; ``Unavailable``."""
         async with self.database.read() as tx:
             profile = await visible(actor, tx.profiles, uuid, "profile", is_listed=True)

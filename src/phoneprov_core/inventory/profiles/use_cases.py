@@ -53,7 +53,7 @@ MOST_PROFILES = 100
 """Maximum number of profiles of a user; 0 for no limit."""
 
 MOST_REVISIONS = 100
-"""Maximum number of revisions of a profile, besides those that are needed; 0 for no limit."""
+"""Maximum number of revisions of a profile, besides needed revisions; 0 for no limit."""
 
 
 class ProfileDeletion(QueryCommand, frozen=True, kw_only=True):
@@ -88,7 +88,7 @@ class TemplateNotShared(Forbidden):
 
 
 class ChangedMeanwhile(Conflict):
-    """The profile has another revision than the one that the change is based on."""
+    """The profile's revision is not the revision that the change is based on."""
 
     code = "changed_meanwhile"
     usual = "This profile has revision 3, not 2: it was changed meanwhile. Read it again."
@@ -133,8 +133,8 @@ class Profiles:
     async def all(
         self, actor: Actor, page: Page = None, wanted: ProfileSearch | None = None
     ) -> Listing[Profile]:
-        """Every profile, oldest first; without level 0 and without a right only those of the
-        caller. A right shows those of others without configuration and values; for them a word also
+        """Every profile, oldest first; without level 0 and without a right only the profiles of the
+        caller. A right shows others' profiles without configuration and values; for it a word also
         finds the profiles of a user, and ``username`` and ``number`` sort by the owner."""
         owner = None if may_see_people(actor) else actor.user_uuid
         return (await self._listing(page, owner, wanted)).mapped(partial(_shown_to, actor))

@@ -170,7 +170,7 @@ class Login:
     error. Guesses are stored before the password is checked: by account, and by client address (at
     most ``guesses`` in 15 minutes, 0 for no limit). Addresses that the account recently logged in
     from are exempt from the second limit and from the lock after 100 failures, and their guesses
-    are counted apart from those of other addresses. The password of an account that is linked to
+    are counted apart from guesses of other addresses. The password of an account that is linked to
     ``refused_issuer`` is wrong here.
     """
 

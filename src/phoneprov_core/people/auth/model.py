@@ -85,7 +85,7 @@ class Claims(Struct, frozen=True):
 
 
 class Session(Struct, frozen=True):
-    """One login. Times are milliseconds since 1970. ``token_id`` names the one refresh token that
+    """One login. Times are milliseconds since 1970. ``token_id`` names the only refresh token that
     can still be exchanged. ``expires_at`` moves with every exchange, at most up to ``ends_at``.
     ``previous_token_id`` names the token that was exchanged last, at ``exchanged_at``."""
 

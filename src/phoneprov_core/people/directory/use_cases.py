@@ -49,7 +49,7 @@ class CompanyContactStore(SearchedStore[CompanyContact], Protocol):
     ) -> list[FoundContact]:
         """At most ``limit`` active contacts that have a term (``terms_of``) for each prefix of
         the search, each once, by name without case and accents, then by uuid; beginning after
-        the contact with the uuid ``after``, none if that one is not active any more. The cost
+        the contact with the uuid ``after``, none if that contact is not active any more. The cost
         follows the number of contacts that match the first prefix, up to 5,000; beyond, the
         number of names up to the last one returned."""
 
@@ -273,7 +273,7 @@ _SCHEME = re.compile(r"\s*(?:sips?|tel|callto):/{0,2}", re.IGNORECASE)
 _WIDE = str.maketrans("\uff0b\ufe62\u207a\uff0a\uff03", "+++*#")
 # Marks between the digits of one number.
 _SEPARATORS = re.compile(r"[\s()\[\]/.\-_\u2010-\u2015\u2212\u00b7\u2022]+")
-# (0) stands for calls within the country.
+# (0) is for calls within the country.
 _NATIONAL = re.compile(r"\(\s*0\s*\)")
 # In "030 1 / 030 2" the second begins with 0; the number after an area code does not.
 _ANOTHER = re.compile(r"\s/\s+(?=0(?:[^\d/]*\d){2})")

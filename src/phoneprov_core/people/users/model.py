@@ -68,8 +68,8 @@ Active = Annotated[bool, schema("Whether the account can log in", examples=[True
 
 
 class User(Struct, frozen=True):
-    """An account. ``last_uuid`` is the account that last changed it, ``created_by`` the one that
-    created it, None if the user registered it."""
+    """An account. ``last_uuid`` is the account that last changed it, ``created_by`` the account
+    that created it, None if the user registered it."""
 
     uuid: RecordUuid
     first_name: FirstName
@@ -264,7 +264,7 @@ class PasswordHasher(Protocol):
         """A salted hash that contains its parameters."""
 
     async def verify(self, password: str, hash_: str | None, *, first: bool = True) -> bool:
-        """Whether the password matches this hash. None stands for an account that does not exist:
+        """Whether the password matches this hash. None means an account that does not exist:
         the result is False and takes the same time."""
 
     def is_outdated(self, hash_: str) -> bool:

@@ -58,7 +58,7 @@ class Deploy:
     caller is cancelled. Whether the phone registered again is observed in the background and
     recorded later. A file that an interrupted deployment put in place is not uploaded again.
 
-    A process that stood still for longer than its lease changes nothing more: each write and the
+    A process that was paused for longer than its lease changes nothing more: each write and the
     rename of the uploader compare the fence. While the database is away, the deployment goes on;
     its end is stored later.
     """
@@ -85,7 +85,7 @@ class Deploy:
         exists (code ``already_exists``), and what participants raise; ``TooManyAttempts`` beyond
         the limits; ``NotFound`` if the phone or the revision was removed meanwhile; ``Refused`` and
         ``TimedOut`` if the upload failed. Then the complete old file is in place, or, with the code
-        ``OUTCOME_UNKNOWN``, either file. ``LeaseLost`` if the process stood still for longer than
+        ``OUTCOME_UNKNOWN``, either file. ``LeaseLost`` if the process was paused for longer than
         its lease; ``NotRecorded`` if the file is in place and the database is away.
         """
         require_fitting(request.profile, request.phone)

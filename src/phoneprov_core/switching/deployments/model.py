@@ -56,7 +56,7 @@ class Outcome(Enum):
     """The upload failed after the rename was sent, or an adapter failed without a known error: the
     file is the old one or the new one. ``place`` is the file's name."""
     INTERRUPTED = "interrupted"
-    """The process ended before the deployment did, or stood still for longer than its lease. With a
+    """The process ended before the deployment did, or was paused for longer than its lease. With a
     ``place`` the new file was put in place; without one it is the old or the new file, complete in
     both cases. Without a ``restart`` no restart was sent."""
 
@@ -266,7 +266,7 @@ class Deployment(Struct, frozen=True):
 
     @property
     def is_certain(self) -> bool:
-        """Whether its file is known to be the one in place."""
+        """Whether its file is known to be in place."""
         return self.place is not None and self.outcome is not Outcome.UNKNOWN
 
     def brought_other_than(self, other: Self) -> bool:

@@ -54,7 +54,7 @@ class Identity(Struct, frozen=True):
 
 
 IDENTITY_SECONDS = 3.0
-"""Deadline of the question whether the phone is the one that it says."""
+"""Deadline of the check of the phone's identity."""
 
 
 async def identity_at(information: PhoneInformation, phone_ip: str, mac: str) -> Identity:

@@ -41,7 +41,7 @@ _HOUR = 60 * 60 * 1000
 
 
 class SwitchLimits(Struct, frozen=True):
-    """Maximum number of switches of one phone in 10 minutes, and of different phones that one
+    """Maximum number of switches of one phone in 10 minutes, and of different phones that a
     caller switches in an hour; 0 for no limit. A login at a phone counts as a switch. Previews,
     which log in to the phone too, have the same limits and counts of their own."""
 

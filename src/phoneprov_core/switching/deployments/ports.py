@@ -71,8 +71,8 @@ class RenderingStore(Protocol):
         self, deployment: Deployment, rendered: Rendered, needed: Sequence[Deployment]
     ) -> None:
         """Keep the text of a deployment, and with it the numbers of its lines; a text that its
-        phone had from the same profile is stored once. Of the texts of the phone the 10 that were
-        kept last are left, and those of the deployments that are ``needed``. Raises ``NotFound`` if
+        phone had from the same profile is stored once. Of the texts of the phone, the 10
+        newest stay, and the texts of the deployments that are ``needed``. Raises ``NotFound`` if
         the profile does not exist."""
 
     async def of(self, deployment: Deployment) -> Rendered | None:
@@ -83,8 +83,8 @@ T = TypeVar("T")
 
 
 class DeploymentStore(Protocol):
-    """The record of deployments, by uuid. The current deployment of a phone is the one with the
-    largest number among those that have a place, whichever account it belongs to."""
+    """The record of deployments, by uuid. The current deployment of a phone has the
+    largest number of all deployments with a place, whichever account it belongs to."""
 
     async def add(self, deployment: Deployment) -> None:
         """Store a new record. The records that it names need not exist. Raises ``Conflict`` (code
@@ -103,24 +103,24 @@ class DeploymentStore(Protocol):
         also: Sequence[str] = (),
         places: Sequence[str] | None = None,
     ) -> NewestRows[Deployment]:
-        """The deployments that match every field of ``wanted`` that is set, with those to the
+        """The deployments that match every field of ``wanted`` that is set, with deployments to the
         phones ``also`` as if they were to its ``mac``. They belong to the
         account that requested them, and to the owner of the profile that was deployed; with
-        ``places`` those to phones that are at one of these locations now belong to every account,
+        ``places`` deployments to phones that are at one of these locations belong to every account,
         too."""
 
     async def current(self, mac: str) -> Deployment | None:
         """The current deployment of the phone, or None if there is none."""
 
     async def in_place(self, mac: str) -> Deployment | None:
-        """The deployment whose file is certainly the one in place, as far as this service knows:
-        the current one of the phone, or None if the file of another one may be. That is so if its
+        """The deployment whose file is certainly in place, as far as this service knows: the
+        current deployment of the phone, or None if another file may be in place. That is so if its
         outcome is unknown, if a later one is running or was interrupted, or if it is that of an
         earlier phone of this MAC, which was deleted."""
 
     async def previous(self, current: Deployment) -> Deployment | None:
-        """The deployment of the phone before ``current`` with another configuration: of those with
-        a place and a smaller number the last one that ``brought_other_than`` the current one."""
+        """The deployment of the phone before ``current`` with another configuration: of all with
+        a place and a smaller number the last that ``brought_other_than`` the current one."""
 
     async def placed_before(self, deployment: Deployment) -> Deployment | None:
         """The latest deployment of the phone with a place before this deployment, or None."""
@@ -170,7 +170,7 @@ class ReplacementChain(Protocol):
     """The part of the store of replaced phones that deployments use."""
 
     async def earlier(self, mac: str) -> list[str]:
-        """The phones whose place this one took, and those before them, by MAC; in one query."""
+        """The phones that this phone replaced, and their predecessors, by MAC; in one query."""
 
 
 class TemplatesOfDeployments(TemplatesOfProfiles, Protocol):
@@ -239,8 +239,8 @@ async def deployed_text(tx: DeploymentsTransaction, deployment: Deployment) -> R
 
 
 async def current_of(deployments: DeploymentStore, phone: Phone) -> Deployment | None:
-    """The current deployment of this phone. None if it is that of an earlier phone of this MAC,
-    which was deleted: it may have stood at another address, with another user."""
+    """The current deployment of this phone. None if it belongs to an earlier phone with this MAC,
+    which was deleted: it may have had another address and user."""
     current = await deployments.current(phone.mac)
     return current if current and is_of(phone, current) else None
 

@@ -109,8 +109,8 @@ class Preview(Struct, frozen=True):
 
 
 _UNKNOWN = (
-    "The outcome of deployment {number} of this phone is unknown: its file is the one of that "
-    "deployment or the one before."
+    "The outcome of deployment {number} of this phone is unknown: the file is from that "
+    "deployment or from the deployment before it."
 )
 
 _HIDDEN = "The right helpdesk does not read configurations."

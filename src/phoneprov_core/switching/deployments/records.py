@@ -82,7 +82,7 @@ class Participant(Generic[TX_contra]):
 
 LEASE_SECONDS = 60
 """Seconds; longer than all deadlines of a deployment together (30 s). A process whose lease expires
-has ended, or stands still: it looks at its lease before it goes on."""
+has ended, or is paused: it checks its lease before it continues."""
 
 STORING_SECONDS = 3.0
 """How long a deployment that runs waits for the database."""

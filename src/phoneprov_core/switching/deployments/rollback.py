@@ -36,8 +36,8 @@ from phoneprov_core.switching.errors import RightsChanged
 
 class RollbackRequest(Command, frozen=True, kw_only=True):
     """The revision to deploy again: without a field the previous one of the phone; with
-    ``deployment_uuid`` the one of that deployment of the phone; with ``profile_uuid`` and
-    ``revision`` that one."""
+    ``deployment_uuid`` the revision of that deployment; with ``profile_uuid`` and
+    ``revision`` the named revision."""
 
     deployment_uuid: (
         Annotated[Uuid, schema("Restore the revision of this deployment of the phone")] | UnsetType

@@ -77,7 +77,7 @@ class RestartPhone:
         """Raises ``Forbidden``, also if the right ended meanwhile; ``NotFound``, ``PhoneInactive``,
         ``PhoneInCall``, ``PhoneBusy``, ``TooManySwitches``, and like ``PhoneDriver``:
         ``RestartUnknown`` for a command that was sent and whose reply was lost, and ``LeaseLost``
-        if the process stood still while it sent one."""
+        if the process was paused while it sent a command."""
         require_people(actor)
         async with self.database.read() as tx:
             phone = require(await tx.phones.find(known_mac(mac)), "phone")
@@ -159,7 +159,7 @@ def _event(verb: str, phone: Phone, **fields: Value) -> Event:
 @dataclass(frozen=True)
 class Deployments:
     """Reads the record. Level 0 sees all deployments; other users see deployments that they
-    requested, deployments of profiles that they owned at the time, and with a right those of the
+    requested, deployments of profiles that they owned at the time, and with a right deployments to
     phones that are in its scope now."""
 
     database: ReadAndWrite[DeploymentsTransaction]
@@ -180,8 +180,8 @@ class Deployments:
     async def of_phone(
         self, actor: Actor, mac: str, wanted: DeploymentFilter | None = None, page: Page = None
     ) -> Listing[Deployment]:
-        """The deployments of one phone that the caller may see, oldest first, with those of the
-        phones that it replaced. Raises ``NotFound`` for an unknown phone without any."""
+        """The deployments of one phone that the caller may see, oldest first, with the deployments
+        of phones that it replaced. Raises ``NotFound`` for an unknown phone without any."""
         mac = require(known_mac(mac), "phone")
         async with self.database.read() as tx:
             also = await tx.replacements.earlier(mac)
@@ -231,7 +231,7 @@ class Deployments:
 
 
 def _whose(actor: Actor) -> str | None:
-    """The account whose deployments the caller sees besides those in a scope; None for all."""
+    """The account whose deployments the caller sees besides the scope; None for all."""
     return None if may_see_people(actor) and not actor.scope else actor.user_uuid
 
 

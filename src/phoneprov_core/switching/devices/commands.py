@@ -1,4 +1,4 @@
-"""Commands to Cisco phones: those that restart a phone or clear what it shows, as key presses over
+"""Commands to Cisco phones: a restart, and the end of what a phone shows, as key presses over
 its web server (CGI/Execute) and as actions of Asterisk's manager interface; the replies; and the
 driver that sends them."""
 

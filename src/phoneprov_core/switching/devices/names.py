@@ -22,9 +22,10 @@ _SEGMENT = re.compile(r"[A-Za-z0-9._-]{1,255}")
 
 
 def config_filename(template: str, mac: str) -> str:
-    """The name a phone's configuration file has on the server. ``{MAC}`` stands for the twelve hex
-    digits in upper case, ``{mac}`` for them in lower case; nothing else is replaced. Raises
-    ValueError when the result is not 1 to 64 characters of ``[A-Za-z0-9._-]`` or names a folder."""
+    """The name a phone's configuration file has on the server. ``{MAC}`` is replaced by the twelve
+    hex digits in upper case, ``{mac}`` by the digits in lower case; nothing else is replaced.
+    Raises ValueError when the result is not 1 to 64 characters of ``[A-Za-z0-9._-]`` or names a
+    folder."""
     digits = _digits(mac)
     name = template.replace("{MAC}", digits).replace("{mac}", digits.lower())
     if not _FILENAME.fullmatch(name) or name in {".", ".."}:
@@ -185,7 +186,7 @@ def runs_load(stated: str | None, load: str, files: Iterable[str] = ()) -> bool:
 def states_load(stated: str | None, load: str, files: Iterable[str] = ()) -> bool | None:
     """Whether a phone that states this firmware runs the load; None if the two cannot be compared.
     A statement is another load only if it is a name with a version, as ``load`` is, or a file that
-    is not among ``files``, all those of the load (none of them: they are not known)."""
+    is not among ``files``, all files of the load (empty if they are not known)."""
     files = tuple(files)
     if runs_load(stated, load, files):
         return True

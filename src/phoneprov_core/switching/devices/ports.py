@@ -11,7 +11,7 @@ from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.kernel.fields import SECRET, Redacted
 
 REPLACED_ANOTHER = (
-    "the file on the server was not the one that was deployed last: another program may have "
+    "the file on the server was not the file that was deployed last: another program may have "
     "changed or removed it"
 )
 """The note of an upload that replaced another file than ``Upload.replaces``."""
@@ -61,7 +61,7 @@ class Upload(Redacted, frozen=True):
     segment of ``[A-Za-z0-9._-]``. ``content`` is the exact content of the file. ``attempt`` is
     unique to this upload and fit for a file name. ``replaces`` is the content of the file that this
     one should replace, None if it is not known. ``proceed`` is awaited immediately before the
-    rename: a process that stood still may have lost the phone to another one. ``more_follow`` is
+    rename: a paused process may have lost the phone's lease to another process. ``more_follow`` is
     whether further uploads follow within seconds, as in a batch, and no earlier one for this file
     was interrupted a short time ago: the uploader may keep its session for a few seconds, and use
     a listing that is as old.
@@ -114,7 +114,7 @@ class ConfigUploader(Protocol):
 
 
 class FilesOnServer(Protocol):
-    """One session on the server of the uploads, which changes nothing. Names are those of
+    """One session on the server of the uploads, which changes nothing. Names are as in
     ``Upload.filename``. ``listing`` and ``read`` raise ``Refused`` and ``TimedOut`` like
     ``ConfigUploader.upload``; after that the session cannot be used any more."""
 
@@ -242,7 +242,7 @@ class PhoneDriver(Protocol):
         ``software_type`` is the firmware family of the phone's record or else of the profile,
         None if neither states it. After a failure the phone can be called again. ``proceed`` is
         awaited immediately before each command that is part of the restart: it keeps that the
-        phone may restart, and a process that stood still may have lost the phone to another one.
+        phone may restart, and a paused process may have lost the phone's lease to another process.
         What it raises is passed on, and no further command is sent.
         """
 

@@ -68,7 +68,7 @@ def restore(file: Path) -> None:
         click.echo(f"The backup has no secret keys: put the key file back as {keys} (mode 0600).")
         return
     problem = asyncio.run(_missing_keys(settings))
-    click.echo(problem or "The secret keys are those of the backup.")
+    click.echo(problem or "The secret keys fit the backup.")
 
 
 async def _restore(settings: Settings, file: Path, database: Path) -> None:

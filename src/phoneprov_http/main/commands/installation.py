@@ -37,12 +37,12 @@ def upgrade() -> None:
     """
     settings = _settings_of_database()
     asyncio.run(migrate.upgrade(settings.database_url, lambda line: click.echo(line, err=True)))
-    click.echo(f"The schema is {newest()}, the one of phoneprov {__version__}.")
+    click.echo(f"The schema is {newest()}, as phoneprov {__version__} needs it.")
 
 
 @db.command()
 def current() -> None:
-    """Show the version of the schema. Exit with 1 when it is not the one of this version."""
+    """Show the version of the schema. Exit with 1 when this version needs another."""
     settings = _settings_of_database()
     found = asyncio.run(migrate.current(settings.database_url))
     click.echo(f"The schema is {found or 'missing'}; phoneprov {__version__} needs {newest()}.")
@@ -64,8 +64,8 @@ def prune(*, dry_run: bool, as_json: bool) -> None:
     """Remove old records now. "phoneprov serve" removes them every six hours.
 
     PHONEPROV_KEEP_DEPLOYMENTS, _KEEP_FETCHES, _KEEP_AUDIT and _KEEP_REVISIONS are days, and 0
-    keeps the records for ever. The current configuration of each phone and those that a
-    rollback can deploy are always kept. The service may run at the same time. Exits with 1 if
+    keeps the records for ever. The current configuration of each phone, and configurations that
+    a rollback can deploy, are always kept. The service may run at the same time. Exits with 1 if
     one kind of record could not be removed.
     """
     pruned = in_container(lambda container: container.prune()(dry_run=dry_run))

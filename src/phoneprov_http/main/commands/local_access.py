@@ -76,7 +76,7 @@ def in_container(work: Callable[[Container], Awaitable[R]]) -> R:
     return asyncio.run(called())
 
 
-async def those(listing: Listing[T], fits: Callable[[T], bool]) -> list[T]:
+async def matching(listing: Listing[T], fits: Callable[[T], bool]) -> list[T]:
     """The records of a list, of any length, that fit."""
     return [one async for piece in listing for one in piece if fits(one)]
 
@@ -87,7 +87,7 @@ async def profile_called(acting: Acting, text: str) -> str:
     if uuid := known_id(text):
         return uuid
     profiles = await acting.container.profiles().all(acting.actor)
-    found = [one.uuid for one in await those(profiles, lambda one: one.name == text)]
+    found = [one.uuid for one in await matching(profiles, lambda one: one.name == text)]
     if not found:
         raise NotFound(f"There is no profile called {text!r}.")
     if len(found) > 1:

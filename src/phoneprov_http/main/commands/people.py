@@ -80,7 +80,7 @@ _PAGE = 1000
 @click.option("--action", help="Show only this action, such as phone.updated or login.failed.")
 @click.option("--resource", help="Show only this kind of resource, such as phone or user.")
 @click.option("--id", "resource_id", help="Show only the resource with this uuid or MAC address.")
-@click.option("--before", help="Show only entries before the one with this uuid.")
+@click.option("--before", help="Show only entries before the entry with this uuid.")
 @click.option(
     "--limit",
     type=click.IntRange(1),

@@ -53,7 +53,7 @@ def show_settings(name: str | None, *, as_json: bool) -> None:
     """Show the settings and their sources, or explain one. Secrets are hidden.
 
     The source is "default", "environment", or the file that a ..._FILE variable names. Needs
-    no database. Exits with 2 when a setting is wrong, and shows those that were read.
+    no database. Exits with 2 when a setting is wrong, and shows the settings that were read.
 
     \b
       phoneprov settings

@@ -125,7 +125,8 @@ class Connections:
         return address_key(str(ip))
 
     def _say(self, event: str, limit: int, address: str | None) -> None:
-        """Log an event, at most once a minute; ``connections`` counts those since the last."""
+        """Log an event, at most once a minute; ``connections`` counts connections since the last
+        event."""
         self._unsaid[event] += 1
         now = time.monotonic()
         if now - self._said.get(event, -_NOTE_SECONDS) < _NOTE_SECONDS:

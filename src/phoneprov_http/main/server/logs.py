@@ -155,7 +155,7 @@ class _Listener(QueueListener):
             self._thread.join(_LAST_SECONDS)
 
     def _flush(self) -> None:
-        """Write gathered lines, and the number of those that were dropped."""
+        """Write gathered lines, and the number of dropped lines."""
         self._write()
         if dropped := self._dropped:
             report = logging.LogRecord(
@@ -182,7 +182,7 @@ class _Listener(QueueListener):
 
 
 def set_up_logs() -> None:
-    """Send events to standard error: those of this service, and warnings of its libraries. The
+    """Send events to standard error: events of this service, and warnings of its libraries. The
     trace of an error that ends the process follows them."""
     root = logging.getLogger()
     for handler in [handler for handler in root.handlers if isinstance(handler, LogQueue)]:

@@ -9,7 +9,7 @@ that the body is parsed as the next request. Here
   names one host (see ``bounds.py``);
 - trailers are ignored;
 - ``Upgrade`` is ignored, as RFC 9110 section 7.8 allows;
-- at most ``MOST_WAITING`` requests are queued after the one that is being answered;
+- at most ``MOST_WAITING`` requests are queued after the request that is being answered;
 - a client that does not read is cut off (see ``bounds.py``);
 - connections are bounded (see ``bounds.py``);
 - malformed requests are answered in the envelope like every failure, and logged, but never

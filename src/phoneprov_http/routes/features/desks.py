@@ -37,7 +37,7 @@ def desk_routes(desks: Desks) -> Routes:
     @routes.get("/desks", raises=[Forbidden], opt={ROWS: ListedDeskRow})
     async def all_desks(request: ApiRequest, wanted: Query[SummarySearch]) -> Listed[Desk]:
         """List desks. The desk of every phone, the oldest phone first. Callers without level 0 see
-        the desks where they are logged in, and helpdesks those in their scope. As CSV the table
+        the desks where they are logged in, and helpdesks the desks in their scope. As CSV the table
         that an import of desks reads."""
         found = await desks.listed(request.user, request.page, wanted)
         if request.wants_table:

@@ -37,7 +37,7 @@ def transfer_routes(import_or_sync: ImportOrSync, edit: EditRecords) -> Routes:
         """Import a table. Create and change records from the rows of a table in CSV. A row that
         names an existing record changes it, any other row creates one; nothing is deleted. If a
         row is wrong, nothing is written, unless `keep_going`. With `dry_run` nothing is written.
-        With `source` the users of the table are those of a directory: a row means the account with
+        With `source` the users of the table are people of a directory: a row means the account with
         the same `key` of this source."""
         result = await import_or_sync(request.user, kind, data)
         return record("Table imported" if result.written else "Nothing was written", result)

@@ -57,7 +57,7 @@ def extension_routes(extensions: Extensions, lines: Lines) -> Routes:
     ) -> Shown[ShownExtension]:
         """Update an extension. Change the fields that are sent; null clears a field. A null
         password leaves the stored password unchanged. No phone is restarted: `metadata.phones` are
-        those of its users, which show the line after their next restart."""
+        the phones of its users, which show the line after their next restart."""
         phones = await lines.showing_any(request.user, uuid)
         extension = await extensions.update(request.user, uuid, data)
         phones = phones or await read_after(lines.showing_any(request.user, uuid))
@@ -66,7 +66,7 @@ def extension_routes(extensions: Extensions, lines: Lines) -> Routes:
     @routes.delete("/extensions/{uuid:str}", raises=[InUse])
     async def delete_extension(request: ApiRequest, uuid: Uuid) -> Shown[None]:
         """Delete an extension. Deletes its links to users too. No phone is restarted:
-        `metadata.phones` are those that show the line until their next restart."""
+        `metadata.phones` are phones that show the line until their next restart."""
         phones = await lines.showing_any(request.user, uuid)
         await extensions.delete(request.user, uuid)
         return shown_on(phones, "Extension deleted", None)
@@ -103,7 +103,7 @@ def user_extension_routes(links: Links, lines: Lines) -> Routes:
     @routes.post("/user-extensions", raises=[NotFound, AlreadyExists])
     async def create_link(request: ApiRequest, data: Body[CreateLink]) -> Shown[FullLink]:
         """Link an extension to a user. Both may have many links. No phone is restarted:
-        `metadata.phones` are those that show the line after their next restart."""
+        `metadata.phones` are phones that show the line after their next restart."""
         link = await links.create(request.user, data)
         showing = lines.showing(request.user, link.user_uuid, link.extension_uuid)
         return shown_on(await read_after(showing), "User linked to extension", link)
@@ -111,7 +111,7 @@ def user_extension_routes(links: Links, lines: Lines) -> Routes:
     @routes.delete("/user-extensions/{uuid:str}")
     async def delete_link(request: ApiRequest, uuid: Uuid) -> Shown[None]:
         """Delete a link. The user and the extension stay. No phone is restarted: `metadata.phones`
-        are those that show the line until their next restart."""
+        are phones that show the line until their next restart."""
         link = await links.delete(request.user, uuid)
         showing = lines.showing(request.user, link.user_uuid, link.extension_uuid)
         return shown_on(await read_after(showing), "Link deleted", None)

@@ -22,7 +22,7 @@ def location_routes(locations: Locations) -> Routes:
 
     @routes.post("/locations", raises=[AlreadyExists])
     async def create_location(request: ApiRequest, data: Body[CreateLocation]) -> Shown[Location]:
-        """Create a location. No phone is restarted: `metadata.phones` are those that have its
+        """Create a location. No phone is restarted: `metadata.phones` are phones that have its
         values after their next registration."""
         made = await locations.create(request.user, data)
         phones = await read_after(locations.showing(request.user, None, made))
@@ -33,7 +33,7 @@ def location_routes(locations: Locations) -> Routes:
         request: ApiRequest, uuid: Uuid, data: Body[LocationPatch]
     ) -> Shown[Location]:
         """Update a location. Change the fields that are sent; null clears a field. No phone is
-        restarted: `metadata.phones` are those that have other values after their next
+        restarted: `metadata.phones` are phones that have other values after their next
         registration."""
         before, after = await locations.update(request.user, uuid, data)
         phones = await read_after(locations.showing(request.user, before, after))
@@ -42,7 +42,7 @@ def location_routes(locations: Locations) -> Routes:
     @routes.delete("/locations/{uuid:str}")
     async def delete_location(request: ApiRequest, uuid: Uuid) -> Shown[None]:
         """Delete a location. Phones keep their location, a text. No phone is restarted:
-        `metadata.phones` are those that have other values after their next registration."""
+        `metadata.phones` are phones that have other values after their next registration."""
         deleted = await locations.delete(request.user, uuid)
         phones = await read_after(locations.showing(request.user, deleted, None))
         return shown_on(phones, "Location deleted", None)

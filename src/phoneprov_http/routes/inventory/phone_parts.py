@@ -21,7 +21,7 @@ def kem_routes(kems: Kems, shared_write: Guard) -> Routes:
 
     @routes.get("/vendor-kem")
     async def all_kems(request: ApiRequest, wanted: Query[WantedKems]) -> Listed[Kem]:
-        """List key expansion modules. All of them, or those of one phone, oldest first."""
+        """List key expansion modules. All modules, or the modules of one phone, oldest first."""
         return listed(await kems.all(request.user, request.page, wanted), "KEM")
 
     @routes.get("/vendor-kem/{uuid:str}")

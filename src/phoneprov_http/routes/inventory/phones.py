@@ -101,7 +101,8 @@ def phone_routes(phones: Phones, locations: Locations, notes: Notes, shared_writ
     async def put_note_on_phone(
         request: ApiRequest, mac: Mac, data: Body[WriteNote]
     ) -> Envelope[Note]:
-        """Write the note on a phone. Null removes it. Searches of those who see people find it."""
+        """Write the note on a phone. Null removes it. Searches of accounts that see people find
+        it."""
         return record("Note saved", await notes.put_on_phone(request.user, mac, data))
 
     return routes

@@ -123,8 +123,8 @@ async def test_preview_after_an_unknown_outcome_has_no_diff(desk: Desk) -> None:
     assert previewed.on_phone.outcome is Outcome.UNKNOWN
     assert (previewed.changed, previewed.diff) == (None, None)
     assert previewed.diff_note == (
-        "The outcome of deployment 2 of this phone is unknown: its file is the one of that "
-        "deployment or the one before."
+        "The outcome of deployment 2 of this phone is unknown: the file is from that "
+        "deployment or from the deployment before it."
     )
 
 

@@ -184,7 +184,8 @@ class SqlDesks(SqlQueries, DeskStore):
         return True
 
     async def forget_default(self, profile_uuid: str = "", *, of_user: str = "") -> None:
-        """Clear a profile, or those of a user, as the default of desks, with an entry for each."""
+        """Clear a profile, or all profiles of a user, as the default of desks, with an audit entry
+        each."""
         values = {"the_profile": profile_uuid, "of_user": of_user}
         cleared = await self._all(self._desk, _TO_CLEAR, **values)
         if cleared:

@@ -21,7 +21,8 @@ from phoneprov_adapters.sql.tables.switching import (
 )
 
 _KEPT, _PLACED = 8, 3
-"""Deployments of each phone that a twin has: the newest, and the newest of those with a place."""
+"""Deployments of each phone that a twin has: the newest, and the newest of deployments with a
+place."""
 
 
 def _among(name: str) -> Any:
@@ -149,7 +150,7 @@ class SqlTwin(SqlQueries):
     async def revisions(
         self, profiles: Sequence[str], numbers: Sequence[int]
     ) -> list[tuple[Any, ...]]:
-        """The newest revision of each profile, and those with these numbers."""
+        """The newest revision of each profile, and the revisions with these numbers."""
         values = {"keys": json_text(profiles), "numbers": json_text(numbers)}
         return _plain(await self._connection.fetch_all(_REVISIONS, **values))
 

@@ -61,7 +61,7 @@ _current_size = (
 )
 
 # Configurations are encrypted, so that SQL compares their sizes. Another size since then, with a
-# certain outcome, is another configuration: a rollback finds that one first.
+# certain outcome, is another configuration: a rollback finds the newer first.
 is_perhaps_target = and_(
     deployments.c.outcome != Outcome.RUNNING.value,
     deployments.c.outcome != Outcome.UNKNOWN.value,

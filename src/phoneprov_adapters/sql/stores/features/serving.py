@@ -125,7 +125,7 @@ _UPDATE: Any = (
 
 
 def _forget_oldest(most: int, *of: ColumnElement[bool]) -> Delete:
-    # Another transaction may delete the same rows at the same time; it skips those held here.
+    # Another transaction may delete the same rows at the same time; it skips the rows held here.
     return delete(discovered_phones).where(
         discovered_phones.c.mac.in_(
             select(discovered_phones.c.mac)

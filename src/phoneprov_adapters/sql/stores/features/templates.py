@@ -112,7 +112,7 @@ class SqlTemplateTexts(SqlRows[TemplateText], TemplateTextStore):
 
 
 KEPT = 10
-"""Number of texts of a phone that are kept, besides those that are needed."""
+"""Number of texts of a phone that are kept, besides needed texts."""
 
 _CONTENT = SealedColumn(renderings, "content")
 _OF_PHONE = (

@@ -92,7 +92,7 @@ def _search(prefixes: int, *, after: bool, is_sorted: bool) -> Statement:
     if after:
         last = tuple_(bindparam("after_term"), bindparam("after_key"))
         walked = walked.where(tuple_(names.c.term, names.c.contact_uuid) > last)
-    # The limit stands inside, so that only the contacts of the page are read.
+    # The limit is in the subquery, so that only the contacts of the page are read.
     of_page = (
         walked.order_by(names.c.term, names.c.contact_uuid)
         .limit(bindparam("limit"))

@@ -82,7 +82,7 @@ _FAILURES = (TimedOut(_SILENT), TimedOut(_SILENT), Refused("The FTP server refus
 async def fill_office(environment: Mapping[str, str], folders: Mapping[str, Path]) -> None:
     """Fill the database: users, phones, profiles with revisions, contacts, and deployments over
     the last year; and the folders of the phones with their files. The time is simulated; the rules
-    are those of the service."""
+    are the service's."""
     # The simulated phones of the past state no firmware.
     settings = read_settings({**environment, "PHONEPROV_LOAD_MINUTES": "0"})
     past = _Past(datetime.now(UTC) - timedelta(days=_DAYS))

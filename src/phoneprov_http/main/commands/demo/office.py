@@ -25,7 +25,7 @@ _ROOMS = {
     2302: "Goods in", 3001: "Reception York", 3010: "Meeting room Ouse", 3110: "Meeting room Foss",
     4001: "Hull office",
 }  # fmt: skip
-"""What stands for all, by its number."""
+"""The number that matches all, by its name."""
 _FIRST_NAMES = (
     "Amelia", "Arjun", "Beatrice", "Callum", "Charlotte", "Chidi", "Daniel", "Deepa", "Eleanor",
     "Emeka", "Fatima", "Finlay", "Freya", "George", "Gwen", "Hannah", "Harvey", "Imran", "Isla",

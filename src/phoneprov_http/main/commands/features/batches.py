@@ -232,7 +232,7 @@ def start(
 ) -> None:
     """Switch or restart many phones, and show the progress.
 
-    The phones are those of --mac and --macs-from, or all active phones that match --model,
+    Takes the phones of --mac and --macs-from, or all active phones that match --model,
     --location and --software-type. After Ctrl-C the batch continues in the running service;
     `phoneprov batch cancel` cancels it. Exits with 1 when a phone failed, was skipped or is
     unknown.

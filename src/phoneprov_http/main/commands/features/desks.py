@@ -12,7 +12,7 @@ from phoneprov_core.features.lines.use_cases import NO_LINE
 from phoneprov_core.inventory.extensions import ExtensionSearch
 from phoneprov_core.kernel.commands import command_of
 from phoneprov_core.kernel.errors import NotFound
-from phoneprov_http.main.commands.local_access import Acting, as_operator, profile_called, those
+from phoneprov_http.main.commands.local_access import Acting, as_operator, matching, profile_called
 from phoneprov_http.main.commands.settings import settings_of_installation
 from phoneprov_http.main.commands.terminal import MAC, as_json, moment, naming, show_rows
 
@@ -141,7 +141,7 @@ def set_default(
 async def _extension_numbered(at: Acting, number: str) -> str:
     """The uuid of the extension with this number. Raises ``NotFound``."""
     found = await at.container.extensions().all(at.actor, wanted=ExtensionSearch(q=number))
-    for extension in await those(found, lambda one: one.extension == number):
+    for extension in await matching(found, lambda one: one.extension == number):
         return extension.uuid
     raise NotFound(f"There is no extension with the number {number!r}.")
 

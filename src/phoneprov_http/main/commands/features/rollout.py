@@ -298,7 +298,7 @@ async def _items_in(at: Acting, file: BinaryIO) -> list[dict[str, str]]:
 
 
 async def _text_in(content: bytes) -> str:
-    """The lines of a file; those of an Excel file at their numbers, separated by tabs."""
+    """The lines of a file; rows of an Excel file at their numbers, with tabs between cells."""
     if not begins_as_excel(content):
         return decoded(content)
     table = ExcelTable(content)

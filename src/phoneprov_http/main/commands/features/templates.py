@@ -26,8 +26,8 @@ from phoneprov_http.main.commands.local_access import (
     Acting,
     as_operator,
     content_of,
+    matching,
     profile_called,
-    those,
 )
 from phoneprov_http.main.commands.terminal import (
     FILE,
@@ -328,7 +328,7 @@ async def _called(at: Acting, name: str, model: str | None, family: str | None) 
         return uuid
     # The model is compared as it is stored.
     bare = CreateTemplate(name=name, body="<a/>", model=model).model
-    found = await those(
+    found = await matching(
         await at.container.templates().all(at.actor),
         lambda one: (
             one.name == name

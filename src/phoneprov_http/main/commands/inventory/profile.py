@@ -12,8 +12,8 @@ from phoneprov_http.main.commands.local_access import (
     Acting,
     as_operator,
     content_of,
+    matching,
     profile_called,
-    those,
 )
 from phoneprov_http.main.commands.terminal import (
     FILE,
@@ -144,6 +144,6 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
 async def _user_called(at: Acting, username: str) -> str:
     wanted = username.casefold()
     users = await at.container.users().all(at.actor)
-    for user in await those(users, lambda one: one.username.casefold() == wanted):
+    for user in await matching(users, lambda one: one.username.casefold() == wanted):
         return user.uuid
     raise NotFound(f"--user: there is no user with the name {username!r}.")

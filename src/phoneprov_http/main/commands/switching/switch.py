@@ -32,8 +32,8 @@ from phoneprov_http.main.commands.local_access import (
     Acting,
     as_operator,
     console,
+    matching,
     profile_called,
-    those,
 )
 from phoneprov_http.main.commands.terminal import (
     MAC,
@@ -124,8 +124,8 @@ def rollback(
 ) -> None:
     """Deploy the previous configuration of the phone MAC again.
 
-    A switch with all its steps to the revision before the current one, or to the one that the
-    options name. Same exit codes as phoneprov switch.
+    A switch with all its steps to the revision before the current one, or to the revision that
+    the options name. Same exit codes as phoneprov switch.
 
     \b
       phoneprov rollback 001bd4123456
@@ -170,7 +170,7 @@ async def _deployment_called(at: Acting, mac: str, text: str | None) -> str | Un
     if not text.isdigit():
         return text
     deployments = await at.container.deployments().all(at.actor, DeploymentFilter(mac=mac))
-    for deployment in await those(deployments, lambda one: one.number == int(text[:10])):
+    for deployment in await matching(deployments, lambda one: one.number == int(text[:10])):
         return deployment.uuid
     raise NotFound(f"This phone has no deployment number {text}.")
 
