@@ -25,8 +25,8 @@ from phoneprov_core.switching.devices.names import mac_of_device
 from phoneprov_http.errors import begin, body_of, end, log_request
 from phoneprov_http.front import PHONE_PAGES
 from phoneprov_http.phone.language import Languages
-from phoneprov_http.phone.pages import POSTED, Pages, Reply, failure
-from phoneprov_http.phone.request import CHANGING, LARGEST, PhoneRequest
+from phoneprov_http.phone.pages import POSTED, Pages
+from phoneprov_http.phone.request import CHANGING, LARGEST, PhoneRequest, Reply, failure
 
 PIECE = 64 * 1024
 SECONDS = 300.0

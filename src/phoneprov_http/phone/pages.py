@@ -3,8 +3,6 @@
 from collections.abc import Awaitable, Callable
 from urllib.parse import quote, urlencode
 
-from msgspec import Struct
-
 from phoneprov_core.features.desks.adoption import NewPhone
 from phoneprov_core.features.desks.change import Changed, FollowUp
 from phoneprov_core.features.desks.login import ProfileChoice, require_own
@@ -20,45 +18,24 @@ from phoneprov_core.features.desks.pages import (
     Input,
     Menu,
     MenuItem,
-    Page,
     SoftKey,
     TextPage,
     displayable,
 )
 from phoneprov_core.features.desks.use_cases import PhoneServices
-from phoneprov_core.kernel.errors import PhoneprovError
 from phoneprov_core.kernel.values import is_phone_url
 from phoneprov_core.people.directory.use_cases import LookupPage
 from phoneprov_http.phone.language import later, local_time
-from phoneprov_http.phone.request import CHANGING, PhoneRequest, message, page_again
+from phoneprov_http.phone.request import PhoneRequest, Reply, exit_key
 
 _LONGEST_QUERY = 48
 """Characters of an encoded search that leave room for the rest of a URL."""
-
-
-class Reply(Struct, frozen=True):
-    """A page. ``next_url`` leads to the following page of a list. A ``fleeting`` page is not
-    kept in the phone's history. ``changed`` is called when the phone has its response."""
-
-    page: Page
-    next_url: str | None = None
-    fleeting: bool = False
-    changed: Changed | None = None
 
 
 Handler = Callable[[PhoneRequest, AtPhone], Awaitable[Reply]]
 """Answers one path. Raises ``PhoneprovError``, which is shown as a text."""
 NewHandler = Callable[[PhoneRequest, NewPhone], Awaitable[Reply]]
 """Answers one path of a phone that is not in the inventory. Raises like a ``Handler``."""
-
-
-def failure(request: PhoneRequest, path: str, error: PhoneprovError) -> Reply:
-    """What a phone shows of an error: a text that says what to do."""
-    say, keys = request.say, [_exit(request)]
-    if again := page_again(path, error):
-        keys.insert(0, SoftKey(say("Again"), request.url(again), 1))
-    text = TextPage(say("Not possible"), "", message(say, error), tuple(keys))
-    return Reply(text, fleeting=path in CHANGING)
 
 
 POSTED = frozenset({"login/check", "pin/change", "adopt/check"})
@@ -251,10 +228,6 @@ class Pages:
         )
 
 
-def _exit(request: PhoneRequest, position: int = 3) -> SoftKey:
-    return SoftKey(request.say("Exit"), "SoftKey:Exit", position)
-
-
 def _user_and_pin(request: PhoneRequest, title: str, prompt: str, url: str) -> Input:
     fields = (Field(request.say("User"), "user", "A"), Field(request.say("PIN"), "pin", "NP"))
     return Input(title, prompt, url, fields, request.posts)
@@ -274,7 +247,7 @@ def _text(request: PhoneRequest, title: str, text: str, changed: Changed | None 
     """What was done, in the language of the user who did it."""
     if changed is not None and changed.user is not None:
         request.speak_to(changed.user)
-    page = TextPage(request.say(title), "", request.say(text), (_exit(request),))
+    page = TextPage(request.say(title), "", request.say(text), (exit_key(request),))
     return Reply(page, fleeting=True, changed=changed)
 
 
@@ -310,7 +283,7 @@ def _directory(
 ) -> Reply:
     say = request.say
     if not found.numbers:
-        return Reply(TextPage(title, "", say("No number was found."), (_exit(request),)))
+        return Reply(TextPage(title, "", say("No number was found."), (exit_key(request),)))
     next_url = url_after(found.after) if found.after else None
     keys = [
         SoftKey(say("Dial"), "SoftKey:Dial", 1),
@@ -318,7 +291,7 @@ def _directory(
     ]
     if next_url:
         keys.append(SoftKey(say("Next"), next_url, 3))
-    keys.append(_exit(request, len(keys) + 1))
+    keys.append(exit_key(request, len(keys) + 1))
     labels = {"": ""} | {one: f" {say(text)}" for one, text in _LABELS.items()}
     entries = tuple(
         Entry(_labelled(one.name, labels[one.label]), one.number) for one in found.numbers

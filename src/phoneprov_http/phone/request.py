@@ -1,6 +1,5 @@
-"""A request of a phone, read leniently.
-
-Errors as texts for the screen of a phone, by their code.
+"""A request of a phone, read leniently, and the reply to it; errors as texts for the screen of a
+phone, by their code.
 """
 
 import math
@@ -9,8 +8,10 @@ from collections.abc import Mapping
 from urllib.parse import parse_qsl, urlencode
 
 from litestar.types import HTTPScope
+from msgspec import Struct
 
-from phoneprov_core.features.desks.pages import charset_of
+from phoneprov_core.features.desks.change import Changed
+from phoneprov_core.features.desks.pages import Page, SoftKey, TextPage, charset_of
 from phoneprov_core.inventory.phones.model import bare_model
 from phoneprov_core.kernel.errors import (
     PhoneprovError,
@@ -166,13 +167,13 @@ CHANGING = frozenset(_AGAIN) | {"adopt/check", "adopt/profile"}
 """Pages that have an effect."""
 
 
-def page_again(path: str, error: PhoneprovError) -> str | None:
+def _page_again(path: str, error: PhoneprovError) -> str | None:
     """The page that begins again what failed at ``path``; None if that would not help."""
     is_outside = isinstance(error, Refused | TimedOut | Unavailable)
     return _AGAIN.get(path) if is_outside or error.code in _MAY_BE_REPEATED else None
 
 
-def message(say: Say, error: PhoneprovError) -> str:
+def _message(say: Say, error: PhoneprovError) -> str:
     """The message for a user. Those of servers name addresses and settings: an administrator
     reads them in the history and in the log."""
     text = FAILURES.get(error.code)
@@ -182,3 +183,27 @@ def message(say: Say, error: PhoneprovError) -> str:
         text = _NOT_AVAILABLE
     seconds = error.retry_after if isinstance(error, TooManyAttempts) else 0
     return say(text, minutes=str(math.ceil(seconds / 60))) if text else error.message
+
+
+class Reply(Struct, frozen=True):
+    """A page. ``next_url`` leads to the following page of a list. A ``fleeting`` page is not
+    kept in the phone's history. ``changed`` is called when the phone has its response."""
+
+    page: Page
+    next_url: str | None = None
+    fleeting: bool = False
+    changed: Changed | None = None
+
+
+def failure(request: PhoneRequest, path: str, error: PhoneprovError) -> Reply:
+    """What a phone shows of an error: a text that says what to do."""
+    say, keys = request.say, [exit_key(request)]
+    if again := _page_again(path, error):
+        keys.insert(0, SoftKey(say("Again"), request.url(again), 1))
+    text = TextPage(say("Not possible"), "", _message(say, error), tuple(keys))
+    return Reply(text, fleeting=path in CHANGING)
+
+
+def exit_key(request: PhoneRequest, position: int = 3) -> SoftKey:
+    """The soft key that leaves the services."""
+    return SoftKey(request.say("Exit"), "SoftKey:Exit", position)
