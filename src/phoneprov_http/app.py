@@ -58,8 +58,8 @@ class HttpSettings(Redacted, frozen=True, kw_only=True):
     ``provider`` the button of the provider that signs in to it, empty for none, at ``public_url``,
     ``phone_services`` whether the pages of phones are; ``phone_url`` is the base of the URLs in
     these, empty for the address of the request. ``languages`` are the languages of the pages;
-    None for the languages of this package. Asterisk gets lines if it sends ``asterisk_token`` from one of
-    ``asterisk_networks``, with ``asterisk_pjsip`` also endpoints."""
+    None for the languages of this package. Asterisk gets lines if it sends ``asterisk_token`` from
+    one of ``asterisk_networks``, with ``asterisk_pjsip`` also endpoints."""
 
     largest_body: int = 1024 * 1024
     trusted_proxies: Sequence[Network] = ()
