@@ -306,7 +306,7 @@ async function once(method, url, body, signal, accept) {
 }
 
 /**
- * A path with its query; values that are empty are left out.
+ * A path with its query, also after another one; values that are empty are left out.
  *
  * @param {string} path
  * @param {Record<string, string | number | boolean | null | undefined>} query
@@ -317,7 +317,7 @@ export function withQuery(path, query) {
     if (value !== undefined && value !== null && value !== "") search.set(name, String(value));
   }
   const text = search.toString();
-  return text ? `${path}?${text}` : path;
+  return text ? `${path}${path.includes("?") ? "&" : "?"}${text}` : path;
 }
 
 export const api = {

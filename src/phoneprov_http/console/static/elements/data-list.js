@@ -4,7 +4,7 @@
 import { fill, h, update } from "../dom.js";
 import { keep, kept } from "../navigation.js";
 import { texts } from "../texts.js";
-import { cellsOf, emptyLine, fillLine, heading, listTools } from "./list-parts.js";
+import { cellsOf, emptyLine, fillLine, heading, listTools, loading } from "./list-parts.js";
 import { errorBox } from "./parts.js";
 
 const PAGE = 200;
@@ -37,12 +37,14 @@ const NARROW = matchMedia("(max-width: 40rem)");
  * @property {string} caption
  * @property {string} [name] under which the browser keeps the chosen columns
  * @property {Column<T>[]} columns
- * @property {() => string | Promise<string>} file the list of the API that is exported
+ * @property {() => string | Promise<string>} path the list of the API, with its filters
+ * @property {(records: any[], signal: AbortSignal) => Promise<T[]> | T[]} [rows] what is shown of its records
+ * @property {boolean} [isSortedHere] the API has one order only
+ * @property {() => string} [file] the list that is exported, if it is another one
  * @property {(offset: number, limit: number, signal: AbortSignal, sort: string) =>
- *   Promise<{rows: T[], total: number, isMore?: boolean}>} load `isMore`: the total is not known
+ *   Promise<{rows: T[], total: number, isMore?: boolean}>} [load] instead of a page of the path. `isMore`: the
+ *   total is not known
  * @property {(row: T) => string} [href] where a row leads; the first cell becomes a link
- * @property {string} [sort] the order at first
- * @property {(sort: string) => void} [sorted]
  * @property {(row: T) => string} [key] what a selected row is known by
  * @property {(row: T) => string} [named] what its box is called, if not by its key
  * @property {(keys: string[]) => Node[]} [actions] what can be done with selected rows
@@ -56,6 +58,10 @@ export class DataList extends HTMLElement {
   /** @type {Column<T>[]} the columns that are shown */
   columns = [];
   sort = "";
+  /** After a change of the order. */
+  sorted = () => {};
+  /** @type {import("./list-parts.js").Load<T>} */
+  load = async () => ({ rows: [], total: 0 });
   /** @type {Set<string>} */
   selected = new Set();
   /** @type {Map<number, T[]>} */
@@ -80,7 +86,7 @@ export class DataList extends HTMLElement {
   /** @param {Options<T>} options */
   configure(options) {
     this.options = options;
-    this.sort = options.sort ?? "";
+    this.load = loading(options);
     this.#scroller.setAttribute("aria-label", options.caption);
     fill(this.#scroller, this.#table);
     this.#scroller.addEventListener("scroll", () => this.#drawSoon(), { passive: true });
@@ -170,7 +176,7 @@ export class DataList extends HTMLElement {
     const { signal } = this.#controller;
     this.#loading.add(page);
     try {
-      const { rows, total, isMore = false } = await options.load(page * PAGE, PAGE, signal, this.sort);
+      const { rows, total, isMore = false } = await this.load(page * PAGE, PAGE, signal, this.sort);
       if (signal.aborted) return;
       this.#pages.set(page, rows);
       this.total = isMore ? total + PAGE : total;

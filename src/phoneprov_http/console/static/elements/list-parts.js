@@ -1,6 +1,6 @@
 /** The rows of a list, its tools, and lists that are sorted here. */
 
-import { api } from "../api.js";
+import { api, withQuery } from "../api.js";
 import { fill, h, icon, uniqueId, update } from "../dom.js";
 import { store } from "../navigation.js";
 import { recordsOf } from "../tables.js";
@@ -51,7 +51,7 @@ function sortButton(list, { title, sort }) {
       className: "plain sort",
       onclick: () => {
         list.sort = next;
-        list.options?.sorted?.(next);
+        list.sorted();
         list.drawHead();
         void list.reload();
         /** @type {HTMLElement | undefined} */ ([...list.querySelectorAll("th button")].find(
@@ -214,7 +214,7 @@ export function listTools(list) {
       notice(messageOf(error), "failed");
     }
   };
-  const { refresh, write } = readAndWrite(caption, () => list.refresh(), () => list.options?.file() ?? "");
+  const { refresh, write } = readAndWrite(caption, () => list.refresh(), () => fileOf(list));
   return {
     columns: shown,
     selection: h("div", { className: "selection", hidden: true, role: "status" }),
@@ -233,10 +233,30 @@ async function every(list) {
   /** @type {any[]} */
   const rows = [];
   for (;;) {
-    const page = await list.options?.load(rows.length, PAGE, signal, list.sort);
-    rows.push(...(page?.rows ?? []));
-    if ((page?.rows.length ?? 0) < PAGE) return rows;
+    const page = await list.load(rows.length, PAGE, signal, list.sort);
+    rows.push(...page.rows);
+    if (page.rows.length < PAGE) return rows;
   }
+}
+
+/** @param {DataList} list */
+async function fileOf({ options, sort }) {
+  const { path, file = path, load, isSortedHere } = /** @type {NonNullable<DataList["options"]>} */ (options);
+  return withQuery(await file(), load || isSortedHere ? {} : { sort });
+}
+
+/** @template T @typedef {NonNullable<import("./data-list.js").Options<T>["load"]>} Load */
+
+/** How the rows of a list are loaded.
+ * @template T @param {import("./data-list.js").Options<T>} options @returns {Load<T>} */
+export function loading({ path, rows = (records) => records, columns, isSortedHere, load: own }) {
+  /** @type {Load<T>} */
+  const load = async (offset, limit, signal, sort) => {
+    const { data, metadata } = await api.get(withQuery(await path(), { offset, limit, sort }), signal);
+    const { total = offset + data.length } = metadata;
+    return { rows: await rows(data, signal), total, isMore: metadata.total === undefined && data.length === limit };
+  };
+  return isSortedHere ? sortedHere(columns, own ?? load) : (own ?? load);
 }
 
 // Short lists that the server gives in one order only are sorted here.
@@ -248,10 +268,10 @@ const natural = new Intl.Collator(undefined, { numeric: true });
  *
  * @template T
  * @param {import("./data-list.js").Column<T>[]} columns
- * @param {import("./data-list.js").Options<T>["load"]} load
- * @returns {import("./data-list.js").Options<T>["load"]}
+ * @param {Load<T>} load
+ * @returns {Load<T>}
  */
-export function sortedHere(columns, load) {
+function sortedHere(columns, load) {
   return async (offset, limit, signal, sort) => {
     const column = columns.find((one) => one.sort && sort.replace(/^-/, "") === one.sort);
     if (!column) return load(offset, limit, signal, "");

@@ -124,12 +124,13 @@ export function searchBar(path, filters, initial, changed, { isSearched = true, 
     ),
   );
   draw();
+  if (list) Object.assign(list, { sort: initial.get("sort") ?? "", sorted: keep });
   /** What a list without rows shows: the next step. @param {Node | string} none if nothing is searched for */
   const empty = (none) =>
     isUsed()
       ? h("p", {}, texts.noMatch, " ", h("button", { type: "button", onclick: () => set({}) }, texts.clear))
       : none;
-  return { element, values, empty, keep };
+  return { element, values, empty };
 }
 
 /** What a list of choices that is not loaded yet will show. @param {Field} field */

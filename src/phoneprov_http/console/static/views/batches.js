@@ -4,7 +4,6 @@ import { api, pause, session, withQuery } from "../api.js";
 import { ago, count, fill, h, moments, update, when } from "../dom.js";
 import { progressBar } from "../elements/chart.js";
 import { dataList } from "../elements/data-list.js";
-import { sortedHere } from "../elements/list-parts.js";
 import {
   ask,
   auditLink,
@@ -161,11 +160,12 @@ export async function batchesView({ element }) {
   ];
   await list.configure({
     caption: texts.batches,
-    file: () => "batches",
+    path: () => "batches",
+    isSortedHere: true,
     columns,
     href: (batch) => `#/batches/${batch.uuid}`,
     empty: () => texts.noBatches,
-    load: sortedHere(columns, newestBatches),
+    load: newestBatches,
   });
 }
 
@@ -249,7 +249,12 @@ export async function batchView({ element, parameters: [uuid], query, signal }) 
   fill(element, heading(title, cancel, repeat, rest, auditLink(uuid), help("how-to/switch-a-floor")), summary, reasons, search.element, list);
   await list.configure({
     caption: texts.phones,
-    file: () => withQuery(`${path}/phones`, search.values()),
+    path: () => withQuery(`${path}/phones`, search.values()),
+    rows: async (phones, abort) => {
+      const found = await phonesAmong(phones.map(({ mac }) => mac), {}, abort);
+      const names = new Map(found.map(({ mac, name }) => [mac, name]));
+      return withNumbers("phones", phones.map((one) => ({ ...one, name: names.get(one.mac) })), abort);
+    },
     columns: [
       { title: texts.name, cell: (one) => one.name ?? one.mac, width: "11rem" },
       ...(session.seesPeople
@@ -263,17 +268,6 @@ export async function batchView({ element, parameters: [uuid], query, signal }) 
     key: (one) => one.mac,
     actions: (macs) => [batchButton(macs)],
     href: (one) => (one.deployment_uuid ? `#/deployments/${one.deployment_uuid}` : `#/phones/${one.mac}`),
-    load: async (offset, limit, abort) => {
-      const { data, metadata } = await api.get(
-        withQuery(`${path}/phones`, { ...search.values(), offset, limit }),
-        abort,
-      );
-      const found = await phonesAmong(data.map((/** @type {BatchPhone} */ one) => one.mac), {}, abort);
-      const names = new Map(found.map((one) => [one.mac, one.name]));
-      const named = data.map((/** @type {BatchPhone} */ one) => ({ ...one, name: names.get(one.mac) }));
-      const rows = await withNumbers("phones", /** @type {BatchPhone[]} */ (named), abort);
-      return { rows, total: metadata.total ?? data.length };
-    },
   });
   void follow().catch(() => {});
 

@@ -99,7 +99,9 @@ export async function desksView({ element, query }) {
   await list.configure({
     caption: texts.desks,
     name: "desks",
-    file: () => withQuery("desks", { ...search.values(), sort: list.sort }),
+    path: () => withQuery("phones/summaries", search.values()),
+    file: () => withQuery("desks", search.values()),
+    rows: (phones, signal) => withNumbers("phones", phones, signal),
     columns: [
       { title: texts.name, cell: (one) => one.name ?? one.mac, sort: "name" },
       { title: texts.mac, cell: (one) => one.mac, sort: "mac", width: "11.5rem", isOptional: true },
@@ -116,18 +118,10 @@ export async function desksView({ element, query }) {
       { title: texts.defaultProfile, cell: (one) => one.use.default_profile_name },
       { title: texts.hotdesk, cell: (one) => (one.use.hotdesk ? texts.yes : texts.no), isOptional: true, width: "10rem" },
     ],
-    sort: query.get("sort") ?? "",
-    sorted: search.keep,
     key: (one) => one.mac,
     actions: (macs) => [batchButton(macs), editButton("phones", macs)],
     href: (one) => `#/phones/${one.mac}?tab=desk`,
     empty: () => search.empty(texts.noDesks),
-    load: async (offset, limit, signal, sort) => {
-      const path = withQuery("phones/summaries", { ...search.values(), offset, limit, sort });
-      const { data, metadata } = await api.get(path, signal);
-      const rows = await withNumbers("phones", data, signal);
-      return { rows, total: metadata.total ?? data.length };
-    },
   });
 }
 

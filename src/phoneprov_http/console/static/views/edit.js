@@ -5,7 +5,7 @@ import { count, fill, h } from "../dom.js";
 import { choices, picker, recordForm } from "../elements/forms.js";
 import { badge, errorBox, facts, heading, help, sentences, simpleTable } from "../elements/parts.js";
 import { field } from "../fields.js";
-import { forgetGuards, go, keep, kept } from "../navigation.js";
+import { forgetGuards, keep, kept } from "../navigation.js";
 import { texts } from "../texts.js";
 import { inWords, labelOf } from "../texts/frame.js";
 import { named } from "./audit.js";

@@ -62,7 +62,8 @@ export async function peopleView({ element, query }) {
   await list.configure({
     caption: texts.people,
     name: "people",
-    file: () => withQuery("users", search.values()),
+    path: () => withQuery("users", search.values()),
+    rows: (users, signal) => withNumbers("users", users, signal),
     columns: [
       { title: texts.name, cell: (user) => fullName(user), sort: "first_name" },
       NUMBER,
@@ -79,19 +80,11 @@ export async function peopleView({ element, query }) {
       },
       { title: texts.isActive, cell: (user) => (user.is_active ? texts.yes : texts.no), isOptional: true, width: "5rem" },
     ],
-    sort: query.get("sort") ?? "",
-    sorted: search.keep,
     href: (user) => `#/people/${user.uuid}`,
     key: session.isAdmin ? (user) => user.uuid : undefined,
     named: (user) => user.username,
     actions: (uuids) => [editButton("users", uuids)],
     empty: () => search.empty(texts.noUsers),
-    load: async (offset, limit, signal, sort) => {
-      const path = withQuery("users", { ...search.values(), offset, limit, sort });
-      const { data, metadata } = await api.get(path, signal);
-      const rows = await withNumbers("users", data, signal);
-      return { rows, total: metadata.total ?? data.length };
-    },
   });
 }
 
@@ -215,7 +208,7 @@ export async function directoryView({ element, query }) {
     list.configure({
       caption: texts.companyDirectory,
       name: "directory",
-      file: () => withQuery("company-directory", search.values()),
+      path: () => withQuery("company-directory", search.values()),
       columns: [
         {
           title: texts.name,
@@ -231,14 +224,7 @@ export async function directoryView({ element, query }) {
         { title: texts.department, cell: (one) => one.department, sort: "department", isOptional: true },
         { title: texts.location, cell: (one) => one.location, sort: "location", isOptional: true },
       ],
-      sort: query.get("sort") ?? "",
-      sorted: search.keep,
       empty: () => search.empty(texts.noContacts),
-      load: async (offset, limit, signal, sort) => {
-        const path = withQuery("company-directory", { ...search.values(), offset, limit, sort });
-        const { data, metadata } = await api.get(path, signal);
-        return { rows: data, total: metadata.total ?? data.length };
-      },
     }),
     contactsPart(personal, session.me?.uuid ?? ""),
   ]);

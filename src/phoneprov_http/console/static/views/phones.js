@@ -119,7 +119,7 @@ function columns() {
 }
 
 /** @type {import("../router.js").View} */
-export async function phonesView({ element, query }) {
+export async function phonesView({ element, query, signal }) {
   const list = /** @type {import("../elements/data-list.js").DataList<PhoneSummary>} */ (dataList());
   const search = searchBar(
     "/phones",
@@ -136,11 +136,10 @@ export async function phonesView({ element, query }) {
     () => void list.reload(),
     { list },
   );
-  /** @param {Record<string, any>} page @param {AbortSignal} [signal] */
-  async function pathOf(page, signal) {
+  async function pathOf() {
     const { user, ...values } = search.values();
     const user_uuid = user && (session.isAdmin ? await userNamed(user, signal) : session.me?.uuid);
-    return withQuery(session.isAdmin ? "phones/summaries" : "phones", { ...values, user_uuid, ...page });
+    return withQuery(session.isAdmin ? "phones/summaries" : "phones", { ...values, user_uuid });
   }
   element.classList.add("with-list");
   fill(
@@ -162,9 +161,8 @@ export async function phonesView({ element, query }) {
     caption: texts.phones,
     name: "phones",
     columns: columns(),
-    file: async () => pathOf({}),
-    sort: query.get("sort") ?? "",
-    sorted: search.keep,
+    path: pathOf,
+    rows: (phones, signal) => withNumbers("phones", phones, signal),
     href: (phone) => `#/phones/${phone.mac}`,
     key: session.isAdmin ? (phone) => phone.mac : undefined,
     actions: (macs) => [batchButton(macs), editButton("phones", macs)],
@@ -174,11 +172,6 @@ export async function phonesView({ element, query }) {
           ? h("p", {}, texts.noPhones, " ", h("a", { href: "#/import" }, texts.importTitle))
           : texts.noRows,
       ),
-    load: async (offset, limit, signal, sort) => {
-      const { data, metadata } = await api.get(await pathOf({ offset, limit, sort }, signal), signal);
-      const rows = await withNumbers("phones", data, signal);
-      return { rows, total: metadata.total ?? data.length };
-    },
   });
 }
 

@@ -35,7 +35,8 @@ export async function profilesView({ element, query }) {
   await list.configure({
     caption: texts.profiles,
     name: "profiles",
-    file: () => withQuery("phone-profiles", search.values()),
+    path: () => withQuery("phone-profiles", search.values()),
+    rows: (profiles, signal) => withNumbers("profiles", profiles, signal),
     columns: [
       { title: texts.name, cell: (one) => one.name, sort: "name" },
       ...(session.seesPeople
@@ -53,8 +54,6 @@ export async function profilesView({ element, query }) {
         width: "10rem",
       },
     ],
-    sort: query.get("sort") ?? "",
-    sorted: search.keep,
     // What is in the profile of another person is for level 0.
     href: (one) =>
       session.isAdmin || one.user_uuid === session.me?.uuid
@@ -62,12 +61,6 @@ export async function profilesView({ element, query }) {
         : `#/switch?profile=${one.uuid}`,
     empty: () => search.empty(texts.noProfiles),
     // This group of the API carries no total: a page that is not full is the last one.
-    load: async (offset, limit, signal, sort) => {
-      const path = withQuery("phone-profiles", { ...search.values(), offset, limit, sort });
-      const { data } = await api.get(path, signal);
-      const rows = await withNumbers("profiles", data, signal);
-      return { rows, total: offset + data.length, isMore: data.length === limit };
-    },
   });
 }
 

@@ -3,7 +3,6 @@
 import { api, session, withQuery } from "../api.js";
 import { fill, h } from "../dom.js";
 import { dataList } from "../elements/data-list.js";
-import { sortedHere } from "../elements/list-parts.js";
 import { heading, help } from "../elements/parts.js";
 import { recordDialog } from "../elements/records.js";
 import { searchBar } from "../elements/search-bar.js";
@@ -149,30 +148,24 @@ export async function recordsView({ element, parameters: [name], query, signal }
     },
   }));
   if (name === "extensions") columns.splice(2, 0, { title: texts.who, cell: whoseLine, width: "12rem" });
-  /** @type {import("../elements/data-list.js").Options<any>["load"]} */
-  const load = async (offset, limit, abort, sort) => {
-    const { data, metadata } = await api.get(
-      withQuery(kind.path, { ...(kind.filters ? search.values() : {}), offset, limit, sort }),
-      abort,
-    );
-    const rows = name === "extensions" ? await withNumbers("extensions", data, abort) : data;
+  /** @type {import("../elements/data-list.js").Options<any>["rows"]} */
+  const rows = async (records, abort) => {
     const { phone } = kind;
-    const names = phone ? await phoneNames(data.map((/** @type {any} */ one) => one[phone]).filter(Boolean), abort) : null;
-    if (phone && names) for (const one of rows) one.phone = names.get(one[phone]);
-    return { rows, total: metadata.total ?? data.length };
+    if (!phone) return name === "extensions" ? withNumbers("extensions", records, abort) : records;
+    const names = await phoneNames(records.map((one) => one[phone]).filter(Boolean), abort);
+    return records.map((one) => ({ ...one, phone: names.get(one[phone]) }));
   };
   await list.configure({
     caption: kind.title,
     name,
     columns,
-    file: () => withQuery(kind.path, kind.filters ? search.values() : {}),
+    path: () => withQuery(kind.path, kind.filters ? search.values() : {}),
+    rows,
+    isSortedHere: !kind.sorted,
     key: name === "extensions" ? (one) => one.uuid : undefined,
     named,
     actions: (uuids) => [editButton("extensions", uuids)],
-    sort: query.get("sort") ?? "",
-    sorted: search.keep,
     empty: () => search.empty(kind.empty ?? texts.noRows),
-    load: kind.sorted ? load : sortedHere(columns, load),
   });
   if (query.has("new")) add();
 }

@@ -5,7 +5,6 @@ import { ago, fill, h } from "../dom.js";
 import { codeEditor } from "../elements/code.js";
 import { dataList } from "../elements/data-list.js";
 import { choices, picker, recordForm } from "../elements/forms.js";
-import { sortedHere } from "../elements/list-parts.js";
 import {
   ask,
   auditLink,
@@ -56,15 +55,11 @@ export async function templatesView({ element }) {
   await list.configure({
     caption: texts.templates,
     name: "templates",
-    file: () => "configuration-templates",
+    path: () => "configuration-templates",
+    isSortedHere: true,
     columns,
     href: (one) => `#/templates/${one.uuid}`,
     empty: () => texts.noTemplates,
-    load: sortedHere(columns, async (offset, limit, signal) => {
-      const path = withQuery("configuration-templates", { offset, limit });
-      const { data, metadata } = await api.get(path, signal);
-      return { rows: data, total: metadata.total ?? data.length };
-    }),
   });
 }
 
