@@ -1,4 +1,5 @@
-"""Pages stay where they are while they load, and no page is wider than its window."""
+"""Pages stay where they are while they load, no page is wider than its window, and each has one
+action that stands out."""
 
 from typing import Any
 
@@ -20,11 +21,16 @@ WIDE = """() => [document.documentElement, ...document.querySelectorAll("body *"
   (one === document.documentElement || /auto|scroll/.test(getComputedStyle(one).overflowX)) &&
   one.clientWidth > 0 && one.scrollWidth > one.clientWidth + 1 &&
   !one.closest(".editor, .code, .diff")).map((one) => one.outerHTML.slice(0, 90))"""
+# What stands out as the action of the page: white letters on the strong colour.
+PRIMARY = """() => [...document.querySelectorAll("main .primary")].filter((one) =>
+  one.checkVisibility() && getComputedStyle(one).color === "rgb(255, 255, 255)")
+  .map((one) => one.innerText)"""
+WITH_ACTION = {"Overview", "Phones", "Phone", "Batches", "Profiles", "People", "Services", "Flags"}
 MOST_SHIFT = 0.02
 
 
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)])
-def test_page_moves_by_less_than_a_fiftieth_and_fits_the_window(
+def test_page_moves_by_less_than_a_fiftieth_fits_the_window_and_has_one_action(
     browser: Browser, service: Service, work: dict[str, str], width: int, height: int
 ) -> None:
     service.api("POST", "users", {
@@ -54,5 +60,24 @@ def test_page_moves_by_less_than_a_fiftieth_and_fits_the_window(
             found[name] = [(value, str(html)[:120]) for value, html in shifts]
         if wide := console.page.evaluate(WIDE):
             found[f"{name}: too wide"] = wide
+        actions = console.page.evaluate(PRIMARY)
+        if len(actions) > 1 or (name in WITH_ACTION and not actions):
+            found[f"{name}: actions"] = actions
     context.close()
     assert found == {}
+
+
+def test_action_for_selected_rows_takes_the_place_of_the_one_of_the_page(
+    browser: Browser, service: Service
+) -> None:
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    console = Console(context, service.url)
+    console.open("#/phones")
+    console.sign_in()
+    console.settled()
+    assert console.page.evaluate(PRIMARY) == ["New phone"]
+    console.page.get_by_role("button", name="Select all").click()
+    console.page.get_by_role("button", name="New batch for").wait_for()
+    (action,) = console.page.evaluate(PRIMARY)
+    assert action.startswith("New batch for")
+    context.close()
