@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from phoneprov_adapters.composition import twin
 from phoneprov_adapters.rehearsal import process
 from phoneprov_adapters.rehearsal.process import JumpingLoop, Scene, TwinProcess, copied
-from phoneprov_core.features.rehearsal.foresight import _STATEMENTS
+from phoneprov_core.features.rehearsal.foresight import _STATEMENTS, Work
 from phoneprov_core.features.rehearsal.model import Evidence, Expected, Rehearsal, TooLarge
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Forbidden, PhoneprovError, Refused, Unavailable
@@ -51,12 +51,13 @@ async def office(tmp_path: Path) -> AsyncIterator[Office]:
         yield made
 
 
-async def with_history(office: Office, phones: list[RealPhone], **batch: Any) -> None:
-    """The phones, with a deployment each and a look at them."""
+async def with_history(office: Office, phones: list[RealPhone], **batch: Any) -> float:
+    """The phones, with a deployment each and a look at them; the seconds of the deployments."""
     await office.add(phones)
     fields = {"profile_uuid": office.profiles[0], "stop_after_failures": None, **batch}
-    await office.run(**FLOOR, at_once=AT_ONCE, **fields)
+    made = await office.run(**FLOOR, at_once=AT_ONCE, **fields)
     await office.look()
+    return _seconds(made.created_at, made.ended_at or "")
 
 
 @pytest.mark.parametrize("number", range(PLANS))
@@ -69,7 +70,7 @@ async def test_outcomes_and_duration_are_foretold(office: Office, number: int) -
     for phone in phones:
         if chance.random() < share:
             phone.fault = chance.choice(faults)
-    await with_history(office, phones, wait_minutes=1)
+    before = await with_history(office, phones, wait_minutes=1)
     server = chance.choice([None, None, None, DISK_FULL, LOGIN_REFUSED])
     if server is not None:
         office.fleet.server_fault = Refused(server)
@@ -92,7 +93,8 @@ async def test_outcomes_and_duration_are_foretold(office: Office, number: int) -
     right = foretold_share(rehearsal, real)
     note(
         f"rehearsal {number}: {len(phones)} phones, {100 * right:.1f} % foretold, "
-        f"{rehearsal.seconds:.1f} s foretold, {seconds:.1f} s real, took {took:.1f} s"
+        f"{rehearsal.seconds:.1f} s foretold, {seconds:.1f} s real, took {took:.1f} s; "
+        f"{before:.1f} s for the deployments before"
     )
     assert right >= 0.98, misses(rehearsal, real)
     assert (rehearsal.stopped_because is None) == (batch.message is None)
@@ -115,7 +117,7 @@ async def test_work_of_the_service_takes_its_time_where_phones_take_none(
         office, [replaced(one, away=2.0) for one in real_phones(random.Random(1), 12)]
     )
     plan = {**FLOOR, "profile_uuid": office.profiles[0], "only_changed": True}
-    monkeypatch.setattr(twin, "work_seconds", lambda _: 0.01)
+    monkeypatch.setattr(twin, "work_of", lambda _: Work(0.01))
 
     rehearsal = await asyncio.to_thread(await in_this_process(office, plan))
 
@@ -129,7 +131,7 @@ async def test_statements_of_a_phone_are_as_many_as_the_work_is_reckoned_with(
     await with_history(office, real_phones(random.Random(1), 40))
     counted: list[float] = []
     monkeypatch.setattr(JumpingLoop, "work", lambda _, seconds: counted.append(seconds))
-    monkeypatch.setattr(twin, "work_seconds", lambda _: 1)
+    monkeypatch.setattr(twin, "work_of", lambda _: Work(1))
 
     plan = {**FLOOR, "profile_uuid": office.profiles[1], "at_once": 25}
     await asyncio.to_thread(await in_this_process(office, plan))
@@ -202,6 +204,21 @@ async def test_start_pace_and_calls_are_rehearsed_as_they_are(office: Office) ->
     assert (rehearsal.outcomes.deployed, rehearsal.outcomes.postponed) == (5, 1)
     assert rehearsal.foretold[-1].evidence is Evidence.LAST_CALL
     assert 40 <= rehearsal.seconds <= 120  # five phones ten seconds apart, and a call of a minute
+
+
+async def test_deployments_under_way_end_in_seconds(office: Office) -> None:
+    phones = [replaced(one, upload=1.5, away=1.0) for one in real_phones(random.Random(1), 3)]
+    await with_history(office, phones)
+    await office.container.use_cases().batches.start(
+        office.root, _batch({**FLOOR, "profile_uuid": office.profiles[0]})
+    )
+    await asyncio.sleep(0.5)
+    plan = {**FLOOR, "profile_uuid": office.profiles[1]}
+
+    rehearsal = await office.rehearse(**plan)
+
+    assert rehearsal.outcomes.postponed == 3
+    assert 30 <= rehearsal.seconds < 40  # a busy phone is looked at again after 30 seconds
 
 
 async def test_planned_batch_is_rehearsed_at_its_time(office: Office) -> None:

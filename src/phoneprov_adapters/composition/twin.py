@@ -32,7 +32,7 @@ from phoneprov_core.features.rehearsal.foresight import (
     durations_of,
     expected_of,
     server_failure,
-    work_seconds,
+    work_of,
 )
 from phoneprov_core.features.rehearsal.model import (
     MOST_FAILURES,
@@ -138,7 +138,7 @@ class _Twin:
             newest = await tx.deployments.matching(DeploymentFilter()).newest(_TYPICAL)
             over = [one for one in newest if one.ended_at]
             usual, server = durations_of(over), None if is_own_server else server_failure(over)
-            work = work_seconds(over)
+            work = work_of(over)
             for mac in self.scene.macs:
                 phone = await tx.phones.find(mac)
                 if phone is None:
@@ -156,7 +156,8 @@ class _Twin:
                 self.causes[mac] = behaviour.cause
                 self.phones.add(phone, behaviour)
         self.loop.begin_work()
-        self.database.count(lambda statements: self.loop.work(statements * work))
+        self.phones.wait = work.wait
+        self.database.count(lambda statements: self.loop.work(statements * work.statement))
 
     async def _answer(self, batch: Batch, undo: Batch | None) -> Rehearsal:
         foretold: list[Foretold] = []

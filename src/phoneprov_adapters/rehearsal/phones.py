@@ -86,6 +86,8 @@ class TwinPhones(PhoneCommands, PhoneInformation, ManagerInterface, Calls, Phone
         self._clock = clock
         self._by_mac: dict[str, TwinPhone] = {}
         self._by_ip: dict[str, TwinPhone] = {}
+        self.wait = 0.0
+        """Seconds that each deployment waits for no work."""
 
     def add(self, phone: Phone, behaviour: Behaviour) -> None:
         """Add a phone."""
@@ -192,6 +194,7 @@ class TwinUploader(ConfigUploader):
     async def upload(self, upload: Upload) -> Uploaded:
         twin = self._phones.of(mac_in(upload.filename))
         if twin is not None:
+            await asyncio.sleep(self._phones.wait)
             twin.begin_step()
             failure = twin.behaviour.upload
             if failure is not None and self._takes(upload):

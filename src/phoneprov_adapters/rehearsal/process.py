@@ -23,7 +23,7 @@ from phoneprov_core.features.batches.model import MOST_WAIT_MINUTES
 from phoneprov_core.features.rehearsal.model import Rehearsal, Stage
 from phoneprov_core.kernel.actor import Actor
 from phoneprov_core.kernel.errors import Unavailable
-from phoneprov_core.kernel.values import timestamp
+from phoneprov_core.kernel.values import millis, timestamp
 
 
 class _Jumping(selectors.DefaultSelector):
@@ -85,6 +85,9 @@ _PIECE = 100
 """Phones whose records are read at a time: other requests are answered in between."""
 _NEWEST = 50
 """Deployments of any phone that say how servers and phones behave at present."""
+
+_UNDER_WAY_MS = 5000
+"""How long deployments that are under way go on: the twin has no process that ends their leases."""
 
 NOT_DONE = "The batch could not be rehearsed; the batch itself may still be started."
 TOO_LATE = "The rehearsal took too long; rehearse a smaller batch, or try again later."
@@ -210,6 +213,8 @@ async def copied(
                     note(profiles, table, rows, "profile_uuid")
                     note(profiles, table, rows, "default_profile_uuid")
                     note(people, table, rows, "user_uuid")
+                elif table == "leases":
+                    rows = _ending(rows, millis(scene.now) + _UNDER_WAY_MS)
                 yield table, rows
             rows = await tx.twin.deployments(piece)
             if new.as_of is not None:
@@ -229,6 +234,12 @@ async def copied(
         yield "deployments", others
         async for rows_of in _of_people(tx, profiles, numbers, people):
             yield rows_of
+
+
+def _ending(leases: list[tuple[Any, ...]], until: int) -> list[tuple[Any, ...]]:
+    """The leases, with their end at this time at the latest."""
+    end = place_in("leases", "expires_at")
+    return [(*row[:end], min(row[end], until), *row[end + 1 :]) for row in leases]
 
 
 def _successors(replacements: list[tuple[Any, ...]], macs: set[str]) -> list[str]:

@@ -103,7 +103,7 @@ class CallSeen(Struct, frozen=True):
 _COMMON = Durations(upload=0.5, clear=0.2, restart=1.5, away=45.0, silent=_SILENT_SECONDS)
 _TRANSACTIONS, _STATEMENTS = 7.5, 88
 """Writing transactions of a batch, and all statements, for a phone that it switches and watches."""
-_WORK_SECONDS = 0.00013
+_WORK_SECONDS, _MOST_WORK_SECONDS = 0.00013, 0.0012
 
 
 def durations_of(deployments: Sequence[Deployment], usual: Durations | None = None) -> Durations:
@@ -143,9 +143,16 @@ def _seconds(begin: str, end: str) -> float:
     return (datetime.fromisoformat(end) - datetime.fromisoformat(begin)).total_seconds()
 
 
-def work_seconds(deployments: Sequence[Deployment]) -> float:
-    """Seconds of the service's own work for one statement, from some deployments. It works on one
-    at a time, which bounds how many phones a batch can start.
+class Work(Struct, frozen=True):
+    """Seconds of the service's own work for one statement: it works on one at a time, which bounds
+    how many phones a batch can start. And how long a deployment waits besides."""
+
+    statement: float
+    wait: float = 0.0
+
+
+def work_of(deployments: Sequence[Deployment]) -> Work:
+    """The work of the service, from some deployments.
 
     Between its steps a deployment waits for one transaction, and for transactions before it. By
     Little's law these are as many as come during the wait."""
@@ -162,11 +169,13 @@ def work_seconds(deployments: Sequence[Deployment]) -> float:
         busy += max(0.0, end - max(begin, until))
         until = max(until, end)
     if not busy:
-        return _WORK_SECONDS
+        return Work(_WORK_SECONDS)
     waited = fmean(waits)
     others = (sum(end - begin for begin, end in spans) - busy) / busy
     rate = others / fmean(end - begin for begin, end in spans)
-    return waited / (1 + rate * _TRANSACTIONS * waited) * _TRANSACTIONS / _STATEMENTS
+    before = 1 + rate * _TRANSACTIONS * waited
+    transaction = min(waited / before, _MOST_WORK_SECONDS * _STATEMENTS / _TRANSACTIONS)
+    return Work(transaction * _TRANSACTIONS / _STATEMENTS, max(0.0, waited - transaction * before))
 
 
 def server_failure(newest: Sequence[Deployment]) -> Failure | None:

@@ -13,10 +13,11 @@ from phoneprov_core.features.rehearsal.foresight import (
     Behaviour,
     CallSeen,
     Failure,
+    Work,
     durations_of,
     expected_of,
     server_failure,
-    work_seconds,
+    work_of,
 )
 from phoneprov_core.features.rehearsal.model import (
     NEVER_SEEN,
@@ -132,12 +133,20 @@ def under_way(at_once: int, work: float) -> list[Deployment]:
 
 def test_work_of_the_service_is_the_wait_between_the_steps_without_that_for_others() -> None:
     of_transaction = 7.5 / 88
-    assert work_seconds(()) == work_seconds([failed(FULL)]) == pytest.approx(0.00013)
-    assert work_seconds([deployed()]) == pytest.approx(0.5 * of_transaction)
-    assert work_seconds(under_way(1, 0.01)) == pytest.approx(0.01 * of_transaction)
+    assert work_of(()) == work_of([failed(FULL)]) == Work(0.00013)
+    assert work_of(under_way(1, 0.01)).statement == pytest.approx(0.01 * of_transaction)
     # 20 at a time come ten a second, each with 7.5 transactions: a wait of 30 ms is one of 10 ms
     # with two others before it.
-    assert work_seconds(under_way(20, 0.03)) == pytest.approx(0.01 * of_transaction, rel=0.1)
+    work = work_of(under_way(20, 0.03))
+    assert work.statement == pytest.approx(0.01 * of_transaction, rel=0.1)
+    assert work.wait == pytest.approx(0)
+
+
+def test_wait_that_is_too_long_for_work_is_none() -> None:
+    """The service stood still, or the database is far: others do not wait for it."""
+    work = work_of([deployed()])
+    assert work.statement == pytest.approx(0.0012)
+    assert work.wait == pytest.approx(0.5 - 0.0012 * 88 / 7.5)
 
 
 def test_silent_phone_fails_unless_a_later_deployment_restarted_it() -> None:
