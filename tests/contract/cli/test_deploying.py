@@ -129,7 +129,7 @@ def test_switch_unknown_outcome_has_its_own_exit_code(
 
     history = desk.run("history", MAC).stdout
     assert history.count("outcome unknown") == 2
-    assert "its file is the one of that deployment" in desk.run("preview", ADA, MAC).stdout
+    assert "the file is from that deployment" in desk.run("preview", ADA, MAC).stdout
 
 
 def test_switch_waits_until_its_record_is_stored(

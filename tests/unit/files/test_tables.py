@@ -81,7 +81,7 @@ def test_csv_export_has_no_formula_with_any_separator(texts: list[str], separato
                 assert set(cell) <= set('+0123456789 ",'), (row, file.getvalue())
 
 
-STRAY = "A quotation mark stands inside a cell"
+STRAY = "A quotation mark is inside a cell"
 OPENED = "A quotation mark is opened here"
 
 

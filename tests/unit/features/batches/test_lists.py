@@ -102,7 +102,7 @@ async def test_each_bad_line_is_named_and_no_other_is_lost(floor: Floor) -> None
     ]
 
 
-async def test_username_stands_for_the_one_profile_that_fits_the_phone(floor: Floor) -> None:
+async def test_username_means_the_only_profile_that_fits_the_phone(floor: Floor) -> None:
     sip = await floor.profiles.create(
         floor.root,
         CreateProfile(
@@ -121,10 +121,10 @@ async def test_username_stands_for_the_one_profile_that_fits_the_phone(floor: Fl
     assert phones(found) == [(2, a_mac(1), floor.profile.uuid)]
     some = f"The floor ({floor.profile.uuid}), SIP ({sip.uuid})"
     assert problems(found) == [
-        (3, f"ada stands for 2 profiles: {some}. Name one by its UUID."),
+        (3, f"ada is the name of 2 profiles: {some}. Use a UUID."),
         (4, "There is no account carol."),
     ]
-    assert "ada stands for 2 profiles: ada (" in either.problems[0].message
+    assert "ada is the name of 2 profiles: ada (" in either.problems[0].message
     assert problems(by_name) == [(2, "There is no profile carol.")]
 
 
