@@ -39,7 +39,7 @@ def test_joiner_has_account_number_pin_profile_desk_and_entry(
     operator.press("Preview").see(DRY).see(re.compile("The number is 2100"))
     assert office.api("GET", "users?q=maryj") == []
     operator.press("Let join").see("The PINs are shown once.")
-    operator.see(re.compile(rf"{mac} has the profile"))
+    operator.see(re.compile(rf"{mac}\) has the profile"))
 
     user = office.person("maryj")
     assert user["is_active"]
@@ -60,7 +60,7 @@ def test_leaver_has_no_login_number_entry_or_working_phone(
     operator.choose(re.compile("^Default profile"), re.compile("^Vacant desk"))
     operator.press("Preview").see(DRY).press("Let leave")
     operator.see(re.compile(r"1 person\(s\) left"))
-    operator.see(re.compile(f"{mac} is logged out and has its default profile"))
+    operator.see(re.compile(rf"{mac}\) is logged out and has its default profile"))
 
     assert not office.person("person5")["is_active"]
     assert "<vacant/>" in office.file_of(mac)

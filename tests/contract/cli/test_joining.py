@@ -62,7 +62,7 @@ def test_leave_hands_over_and_a_phone_that_fails_is_exit_code_1(office: Commands
     office.run("join", "-", "--block", "300-349", stdin=TWELVE)
     table = "username,hand_over_to\np1,p2\np3,\n"
     foretold = office.run("leave", "-", "--dry-run", stdin=table)
-    assert "300 is p2's, with another password." in foretold.stdout
+    assert "300 is p2's, with another password;" in foretold.stdout
     left = office.json("leave", "-", stdin=table)
     assert [one["username"] for one in left["people"]] == ["p1", "p3"]
     assert office.run("leave", "-", "--vacant", "no such profile", stdin=table).exit_code == 1

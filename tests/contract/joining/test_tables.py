@@ -55,7 +55,8 @@ async def test_wrong_rows_of_a_table_are_named_with_line_and_field(people: Peopl
     }
     body = {"csv": "username,hand_over_to\ngrace,\nada,stranger\n", "dry_run": True}
     error = (await people.admin.post("/people/leave", body)).json()
-    assert error["message"].startswith("Nothing was written: line 2 username is the name of no")
+    what = "2 problem(s) in the table, the first in line 2"
+    assert error["message"] == f"Nothing was written: {what}."
     assert {one["field"] for one in error["error"]["details"]} == {
         "lines[2].username", "lines[3].hand_over_to",
     }  # fmt: skip

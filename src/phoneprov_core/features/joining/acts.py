@@ -25,6 +25,7 @@ from phoneprov_core.features.templates.use_cases import Templates
 from phoneprov_core.features.transfer.model import Joined
 from phoneprov_core.inventory.extensions import Extensions
 from phoneprov_core.inventory.links import Links
+from phoneprov_core.inventory.phones.model import Phone as InventoryPhone
 from phoneprov_core.inventory.profiles.model import SwitchRequest
 from phoneprov_core.inventory.profiles.use_cases import Profiles
 from phoneprov_core.kernel.actor import Actor, Event
@@ -83,9 +84,10 @@ class Parts:
 class Phone(Struct, frozen=True):
     """A phone that gets its default profile, once the records are written. ``why_not`` is why it
     is left alone, ``is_due`` whether a logout is due there, ``left_by`` the account that the phone
-    has to lose."""
+    has to lose, ``called`` its name and MAC in sentences."""
 
     mac: str
+    called: str
     profile_uuid: str | None = None
     why_not: ActStep | None = None
     is_due: bool = False
@@ -185,7 +187,7 @@ class Acts:
     def _foretold(self, written: Written) -> MovedPerson:
         """The person of a dry run: no account was created, no phone called."""
         steps = [
-            one.why_not or ActStep("phone", "pending", f"{one.mac} gets its default profile.")
+            one.why_not or ActStep("phone", "pending", f"{one.called} gets its default profile.")
             for one in written.phones
             if one.why_not or one.profile_uuid or one.is_due
         ]
@@ -205,23 +207,23 @@ class Acts:
     async def _put(self, actor: Actor, phone: Phone) -> ActStep:
         """Give a phone its default profile. Raises nothing that the phone or a server causes: the
         records are written."""
-        mac = phone.mac
+        mac, called = phone.mac, phone.called
         try:
             if phone.is_due:
                 return await self._settled(actor, phone)
             if phone.profile_uuid is None:
                 return ActStep(
-                    "phone", "kept", f"{mac} keeps its configuration: it has no default profile."
+                    "phone", "kept", f"{called} keeps its configuration: it has no default profile."
                 )
             current = await self._on(mac)
             if current and current.profile_uuid == phone.profile_uuid and _is_there(current):
-                return ActStep("phone", "unchanged", f"{mac} has the profile already.")
+                return ActStep("phone", "unchanged", f"{called} has the profile already.")
             request = SwitchRequest(profile_uuid=phone.profile_uuid, mac=mac)
             made = await self.switch.deployment(actor, request)
         except PhoneprovError as error:
-            return ActStep("phone", "failed", f"{mac}: {error.message}", mac, phone.profile_uuid)
+            return ActStep("phone", "failed", f"{called}: {error.message}", mac, phone.profile_uuid)
         if _is_there(made):
-            return ActStep("phone", "done", f"{mac} has the profile {made.profile_name}.")
+            return ActStep("phone", "done", f"{called} has the profile {made.profile_name}.")
         return await self._not_restarted(actor, phone, made)
 
     async def _on(self, mac: str) -> Deployment | None:
@@ -236,7 +238,7 @@ class Acts:
                 desk = await tx.desks.find(phone.mac)
                 if desk.user_uuid is None:
                     await tx.desks.put(with_fields(desk, left_user_uuid=phone.left_by))
-        text = f"{phone.mac} has the file, but: {made.restart}"
+        text = f"{phone.called} has the file, but: {made.restart}"
         return ActStep("phone", "failed", text, phone.mac, made.profile_uuid)
 
     async def _settled(self, actor: Actor, phone: Phone) -> ActStep:
@@ -245,15 +247,17 @@ class Acts:
         async with self.database.read() as tx:
             desk = await tx.desks.find(phone.mac)
         if desk.due is not None or desk.change_uuid is not None:
-            message = f"{phone.mac} is not logged out yet; the service repeats it until it is."
+            message = f"{phone.called} is not logged out yet; the service repeats it until it is."
             return ActStep("phone", "pending", message)
         if desk.default_profile_uuid is None:
-            message = f"{phone.mac} is logged out; it keeps its file: it has no default profile."
+            message = f"{phone.called} is logged out; it keeps its file: it has no default profile."
             return ActStep("phone", "kept", message)
         made = await self._on(phone.mac)
         if made and not _is_there(made):
             return await self._not_restarted(actor, phone, made)
-        return ActStep("phone", "done", f"{phone.mac} is logged out and has its default profile.")
+        return ActStep(
+            "phone", "done", f"{phone.called} is logged out and has its default profile."
+        )
 
 
 def _is_there(made: Deployment) -> bool:
@@ -287,6 +291,11 @@ async def hold(tx: JoiningTransaction, users: Iterable[str]) -> None:
     """Lock accounts, in the order of their uuids: two acts with the same people do not deadlock."""
     for uuid in sorted({*users}):
         await tx.users.find(uuid)
+
+
+def called(phone: InventoryPhone | None, mac: str) -> str:
+    """A phone in a sentence: the name first."""
+    return f"{phone.name} ({mac})" if phone is not None and phone.name else mac
 
 
 def name_of(person: User | Joiner) -> str:

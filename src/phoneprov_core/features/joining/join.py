@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from phoneprov_core.features.desks.model import DeskPatch
 from phoneprov_core.features.desks.use_cases import configure
-from phoneprov_core.features.joining.acts import Acts, Parts, Phone, Written, event, name_of
+from phoneprov_core.features.joining.acts import Acts, Parts, Phone, Written, called, event, name_of
 from phoneprov_core.features.joining.model import (
     ActRefused,
     ActStep,
@@ -170,8 +170,10 @@ class _Joining:
             )
             if joiner.mac is not None:
                 noted |= {"mac": joiner.mac, "default_before": await self._desk(profile.uuid)}
-                steps.append(ActStep("desk", "done", f"{joiner.mac} has it as default profile."))
-                phones = (await self._phone(profile.uuid),)
+                what = called(await tx.phones.find(joiner.mac), joiner.mac)
+                text = f"The desk {what} has the profile {name} as default."
+                steps.append(ActStep("desk", "done", text))
+                phones = (await self._phone(profile.uuid, what),)
         if joiner.directory:
             contact = await self.parts.company_directory.create(
                 actor,
@@ -267,17 +269,17 @@ class _Joining:
         links = await self.tx.links.extensions.rows(1, owner=owner.uuid)
         return owner.username if links else None
 
-    async def _phone(self, profile_uuid: str) -> Phone:
+    async def _phone(self, profile_uuid: str, what: str) -> Phone:
         mac = self.joiner.mac or ""
         desk = await self.tx.desks.find(mac)
         if desk.is_used(self.now):
             user = require(await self.tx.users.find(desk.user_uuid or ""), "user")
-            message = f"{user.username} is logged in at {mac}; the profile follows the logout."
-            return Phone(mac, why_not=ActStep("phone", "pending", message))
+            message = f"{user.username} is logged in at {what}; the profile follows the logout."
+            return Phone(mac, what, why_not=ActStep("phone", "pending", message))
         if not self.joiner.switch:
-            message = f"{mac} is not switched; the profile follows the next logout or switch."
-            return Phone(mac, why_not=ActStep("phone", "kept", message))
-        return Phone(mac, profile_uuid)
+            message = f"{what} is not switched; the profile follows the next logout or switch."
+            return Phone(mac, what, why_not=ActStep("phone", "kept", message))
+        return Phone(mac, what, profile_uuid)
 
 
 def _refused(field: str, message: str) -> Conflict:

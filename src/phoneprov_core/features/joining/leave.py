@@ -13,6 +13,7 @@ from phoneprov_core.features.joining.acts import (
     Parts,
     Phone,
     Written,
+    called,
     event,
     hold,
     name_of,
@@ -237,7 +238,7 @@ class _Leaving:
             on_phone = current.profile_uuid if current else None
             change = " ".join(one or "-" for one in (mac, before, now, on_phone))
             noted.setdefault("desks", []).append(change)
-            text = f"The desk {mac} has {what if now else 'no default profile'}."
+            text = f"The desk {called(phone, mac)} has {what if now else 'no default profile'}."
             steps.append(ActStep("desk", "done", text))
         return steps, list(own)
 
@@ -290,9 +291,9 @@ class _Leaving:
                 patch = CompanyContactPatch(is_active=False)
                 await self.parts.company_directory.update(self.actor, one.uuid, patch)
                 noted.setdefault("contacts", []).append(one.uuid)
-                steps.append(ActStep("directory", "done", f"{one.name} is hidden."))
+                steps.append(ActStep("directory", "done", f"The entry {one.name} is hidden."))
             elif one.work in numbers:
-                text = f"{one.name} stays in the directory with {one.work}."
+                text = f"The entry {one.name} stays in the directory with {one.work}."
                 steps.append(ActStep("directory", "kept", text))
         return steps or [ActStep("directory", "unchanged", "The person has no entry.")]
 
@@ -315,13 +316,14 @@ class _Leaving:
     async def _phone(self, mac: str) -> Phone:
         """The phone after the records: a logout that is due, else its default profile."""
         desk = await self.tx.desks.find(mac)
+        what = called(await self.tx.phones.find(mac), mac)
         if desk.user_uuid is not None:
-            text = f"Another user is logged in at {mac}; nothing changes there."
-            return Phone(mac, why_not=ActStep("phone", "kept", text))
+            text = f"Another user is logged in at {what}; nothing changes there."
+            return Phone(mac, what, why_not=ActStep("phone", "kept", text))
         if desk.default_profile_uuid is None and desk.due is None:
-            text = f"{mac} keeps its configuration: it is inactive, or has multiplatform firmware."
-            return Phone(mac, why_not=ActStep("phone", "kept", text))
+            text = f"{what} keeps its configuration: it is inactive, or has multiplatform firmware."
+            return Phone(mac, what, why_not=ActStep("phone", "kept", text))
         # Where no user was logged in, a SIP phone would keep its file.
         is_settled = desk.due is Due.LOGOUT or desk.default_profile_uuid is None
         default = desk.default_profile_uuid
-        return Phone(mac, default, is_due=is_settled, left_by=self.user.uuid)
+        return Phone(mac, what, default, is_due=is_settled, left_by=self.user.uuid)

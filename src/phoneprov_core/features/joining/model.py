@@ -252,8 +252,10 @@ class ActRefused(Conflict):
             return
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         first = problems[0]
-        place = re.sub(r"^lines\[([0-9]+)\]\.?", r"line \1 ", first.field).rstrip()
-        super().__init__(f"Nothing was written: {place} {first.message}{more}.", problems=problems)
+        what = f"{first.field} {first.message}{more}"
+        if row := re.match(r"lines\[([0-9]+)\]", first.field):
+            what = f"{len(problems)} problem(s) in the table, the first in line {row[1]}"
+        super().__init__(f"Nothing was written: {what}.", problems=problems)
 
 
 class JoiningTransaction(TransferTransaction, ProfilesTransaction, Protocol):

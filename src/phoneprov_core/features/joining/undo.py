@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from phoneprov_core.features.desks.model import DeskPatch
 from phoneprov_core.features.desks.use_cases import configure
-from phoneprov_core.features.joining.acts import Acts, Parts, Phone, Written, event, hold
+from phoneprov_core.features.joining.acts import Acts, Parts, Phone, Written, called, event, hold
 from phoneprov_core.features.joining.model import (
     ACT,
     ActStep,
@@ -249,17 +249,23 @@ class _Back:
         else the profile that it had."""
         steps, phones = list[ActStep](), list[Phone]()
         for mac, before, now, on_phone in desks:
-            if await self.tx.phones.find(mac) is None:
+            phone = await self.tx.phones.find(mac)
+            if phone is None:
                 continue
+            shown = called(phone, mac)
             current = (await self.tx.desks.find(mac)).default_profile_uuid
             if current != now:
-                steps.append(ActStep("desk", "kept", f"{mac} has another default profile by now."))
+                steps.append(
+                    ActStep("desk", "kept", f"{shown} has another default profile by now.")
+                )
                 continue
             is_there = before is not None and await self.tx.profiles.find(before)
             patch = DeskPatch(default_profile_uuid=before if is_there else None)
             await configure(self.tx, mac, patch)
             what = "its earlier default profile" if is_there else "no default profile"
-            steps.append(ActStep("desk", "done", f"{mac} has {what}."))
+            steps.append(ActStep("desk", "done", f"{shown} has {what}."))
             was_there = on_phone is not None and await self.tx.profiles.find(on_phone)
-            phones.append(Phone(mac, before if is_there else on_phone if was_there else None))
+            phones.append(
+                Phone(mac, shown, before if is_there else on_phone if was_there else None)
+            )
         return steps, tuple(phones)

@@ -154,7 +154,8 @@ export function errorBox(error, isShown = () => false) {
         "ul",
         {},
         ...others.map(({ field, message }) =>
-          h("li", {}, field ? `${labelOf(field)} ${inWords(message)}` : inWords(message)),
+          // The first line of a table has the names of the API.
+          h("li", {}, field && `${labelOf(field)} `, field.startsWith("lines[1]") ? message : inWords(message)),
         ),
       ),
   );

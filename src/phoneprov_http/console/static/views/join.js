@@ -8,12 +8,12 @@ import { JOINER, field } from "../fields.js";
 import { showAgain } from "../router.js";
 import { texts } from "../texts.js";
 import { tableInput } from "./import.js";
-import { PHONES, PROFILES } from "./shared.js";
+import { PEOPLE, PHONES, PROFILES } from "./shared.js";
 
 /** @typedef {import("../../types").Moved} Moved */
 
 /** @typedef {{path: string, fields: import("../fields.js").Field[], record: Record<string, any>,
- *   pickers: Record<string, ReturnType<typeof picker>>, usual: string[], shared: string[], words: {title: string, hint: string, button: string, table: string}}} Act */
+ *   pickers: Record<string, ReturnType<typeof picker>>, rare: string[], usual: string[], shared: string[], words: {title: string, hint: string, button: string, table: string}}} Act */
 
 /** @type {import("../router.js").View} */
 export async function joinView({ element, parameters: [path], query }) {
@@ -41,7 +41,10 @@ export async function joinView({ element, parameters: [path], query }) {
     { button: texts.preview },
   );
   const several = h("details", { className: "wide" }, h("summary", {}, texts.peopleTable), h("div", { className: "record" }, h("p", { className: "hint wide" }, act.words.table), ...input.elements));
-  form.querySelector(".actions")?.before(...Object.values(act.pickers).map((one) => one.element), several);
+  const rare = act.rare.map((name) => form.querySelector(`[name=${name}]`)?.closest(".field") ?? "");
+  const more = h("details", { className: "wide" }, h("summary", {}, texts.moreFields), h("div", { className: "record" }, ...rare));
+  const pickers = Object.values(act.pickers).map(({ element }) => element);
+  form.querySelector(".actions")?.before(...pickers, rare.length > 0 ? more : "", several);
   // What was previewed is what is written.
   form.addEventListener("input", outdated);
   form.addEventListener("change", outdated);
@@ -86,6 +89,7 @@ function join() {
     fields: JOINER,
     record: { pin: true, directory: true },
     pickers: { template, mac },
+    rare: ["extension_type", "department", "location", "pin", "directory"],
     usual: ["block", "template", "pin", "directory"],
     shared: [],
     words: { title: texts.joinTitle, hint: texts.joinHint, button: texts.joinNow, table: texts.joinTable },
@@ -94,17 +98,26 @@ function join() {
 
 /** @param {string} username @returns {Act} */
 function leave(username) {
+  const successor = picker({
+    label: texts.handOver,
+    isOptional: true,
+    none: texts.numbersFree,
+    path: choices("users", "last_name", { is_active: "true" }),
+    ...PEOPLE,
+  });
   const vacant = picker({
     label: texts.vacant,
     isOptional: true,
+    none: texts.emptyConfiguration,
     path: choices("phone-profiles"),
     ...PROFILES,
   });
   return {
     path: "leave",
-    fields: [field("username"), field("hand_over_to", { hint: texts.handOverHint })],
+    fields: [field("username", { isRequired: true })],
     record: { username },
-    pickers: { vacant_profile_uuid: vacant },
+    pickers: { hand_over_to: successor, vacant_profile_uuid: vacant },
+    rare: [],
     usual: ["vacant_profile_uuid"],
     shared: ["vacant_profile_uuid"],
     words: { title: texts.leaveTitle, hint: texts.leaveHint, button: texts.leaveNow, table: texts.leaveTable },

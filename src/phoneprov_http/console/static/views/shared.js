@@ -137,12 +137,19 @@ export const NUMBER_FILTER = { name: "number", label: texts.numberOf };
 /** @param {(string | null | undefined)[]} parts */
 const joined = (...parts) => parts.filter(Boolean).join(", ");
 
-/** Choices of a picker: phones, profiles with their owners, extensions with their users. */
+/** Choices of a picker: phones, people, profiles with their owners, extensions with their users. */
 export const PHONES = {
   rows: (/** @type {any[]} */ rows) => withNumbers("phones", rows),
   option: (/** @type {any} */ one) => ({
     value: one.mac,
     text: joined(one.name, numbersIn(one), peopleIn(one), one.mac, one.model, one.location),
+  }),
+};
+export const PEOPLE = {
+  rows: (/** @type {any[]} */ rows) => withNumbers("users", rows),
+  option: (/** @type {any} */ one) => ({
+    value: one.username,
+    text: joined(`${one.first_name} ${one.last_name}`, numbersIn(one), one.username),
   }),
 };
 export const PROFILES = {
