@@ -1,6 +1,6 @@
 /** Desks, the dialog of one, and the switch of a profile at a phone. */
 
-import { api, pause, withQuery } from "../api.js";
+import { api, withQuery } from "../api.js";
 import { ago, fill, h, update } from "../dom.js";
 import { stepTimeline } from "../elements/chart.js";
 import { dataList } from "../elements/data-list.js";
@@ -11,7 +11,7 @@ import { field } from "../fields.js";
 import { guard } from "../navigation.js";
 import { texts } from "../texts.js";
 import { previewed } from "./profile-parts.js";
-import { EXTENSIONS, NUMBER, NUMBER_FILTER, PHONES, PROFILES, batchButton, deployedOn, editButton, isOver, phoneTitle, problemOf, withNumbers } from "./shared.js";
+import { EXTENSIONS, NUMBER, NUMBER_FILTER, PHONES, PROFILES, batchButton, begun, deployedOn, editButton, follow, phoneTitle, problemOf, withNumbers } from "./shared.js";
 
 /** @typedef {import("../../types").PhoneSummary} PhoneSummary */
 /** @typedef {{profile_uuid: string, mac: string}} Order */
@@ -211,38 +211,27 @@ export async function switchView({ element, query, signal }) {
 
 /** @param {HTMLElement} element @param {Order} order @param {AbortSignal} signal */
 async function run(element, order, signal) {
-  const path = `phones/${encodeURIComponent(order.mac)}/deployments`;
-  const { metadata } = await api.get(`${path}?limit=1`, signal);
-  const offset = metadata.total ?? 0;
-  let isAnswered = false;
-  /** @type {unknown} */
-  let problem = null;
-  const switching = api.post("phone-profiles/switch", order).then(
-    () => (isAnswered = true),
-    (error) => {
-      problem = error;
-      isAnswered = true;
-    },
-  );
   fill(element, h("p", {}, texts.switching));
-  for (;;) {
-    await Promise.race([pause(500, signal), isAnswered ? pause(500, signal) : switching]);
-    const { data } = await api.get(withQuery(path, { limit: 1, offset }), signal);
-    const [deployment] = data;
-    if (deployment) {
-      const reason = problem === null ? problemOf(deployment) : "";
-      update(
-        element,
-        h("h2", {}, texts.outcomes[deployment.outcome] ?? deployment.outcome),
-        problem !== null && errorBox(problem),
-        reason && h("p", { className: "error" }, reason),
-        stepTimeline(deployment, problem === null ? reason : messageOf(problem)),
-        h("a", { className: "button", href: `#/phones/${deployment.mac}` }, texts.phone),
-      );
-      if (isAnswered && isOver(deployment)) return;
-    } else if (isAnswered) {
-      if (problem !== null) throw problem;
-      return;
-    }
-  }
+  const path = `phones/${encodeURIComponent(order.mac)}`;
+  const begin = await begun(path, () => api.post("phone-profiles/switch", order), signal);
+  if (begin === null) return;
+  let { deployment } = begin;
+  /** @param {unknown} problem */
+  const draw = (problem) => {
+    const reason = problem === null ? problemOf(deployment) : "";
+    update(
+      element,
+      h("h2", {}, texts.outcomes[deployment.outcome] ?? deployment.outcome),
+      problem !== null && errorBox(problem),
+      reason && h("p", { className: "error" }, reason),
+      stepTimeline(deployment, problem === null ? reason : messageOf(problem)),
+      h("a", { className: "button", href: `#/phones/${deployment.mac}` }, texts.phone),
+    );
+  };
+  draw(null);
+  await follow(`deployments/${deployment.uuid}`, deployment, signal, (now) => {
+    deployment = now;
+    draw(null);
+  });
+  draw(await begin.answer);
 }

@@ -1,6 +1,6 @@
 /** The tabs of a phone, and the way back to an earlier configuration. */
 
-import { ApiError, NEWEST, api, pause, session, withQuery } from "../api.js";
+import { ApiError, NEWEST, api, session, withQuery } from "../api.js";
 import { ago, duration, fill, h, when } from "../dom.js";
 import { ask, badge, facts, heading, messageOf, notice, sentences, simpleTable } from "../elements/parts.js";
 import { growing } from "../elements/search-bar.js";
@@ -8,7 +8,7 @@ import { go } from "../navigation.js";
 import { needsLevel0 } from "../router.js";
 import { texts } from "../texts.js";
 import { deskForm, emergencyOf } from "./desks.js";
-import { confirmationOf, lockFact, phoneTitle, problemOf, signedHint } from "./shared.js";
+import { begun, confirmationOf, lockFact, phoneTitle, problemOf, signedHint } from "./shared.js";
 
 /** @typedef {import("../../types").Phone} Phone */
 /** @typedef {import("../../types").Deployment} Deployment */
@@ -205,7 +205,6 @@ export async function fetchesPart(panel, path, signal) {
 // Rolling a phone back: what comes back, then the steps as they happen.
 
 const HISTORY_PAGE = 100;
-const POLL_MS = 300;
 
 /**
  * What is on the phone, and what was there before with another configuration.
@@ -253,38 +252,19 @@ async function asked(path, phone, signal) {
   ]);
   const question = texts.rollBackQuestion(phoneTitle(phone));
   if (!(await ask(question, texts.rollBack, { details }))) return;
-  const last = history[0]?.uuid;
   try {
-    await putBack(path, { deployment_uuid: before.uuid }, last, signal);
+    await putBack(path, { deployment_uuid: before.uuid }, signal);
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== "rights_changed" || !session.isAdmin) throw error;
     const why = h("p", {}, error.message);
     if (!(await ask(question, texts.rollBackAnyway, { isDangerous: true, details: why }))) return;
-    await putBack(path, { deployment_uuid: before.uuid, force: true }, last, signal);
+    await putBack(path, { deployment_uuid: before.uuid, force: true }, signal);
   }
 }
 
-/** @param {string} path @param {{deployment_uuid: string, force?: boolean}} body
- * @param {string | undefined} last the newest deployment so far @param {AbortSignal} signal */
-async function putBack(path, body, last, signal) {
-  /** @type {unknown} */
-  let problem = null;
-  let isAnswered = false;
-  const running = api.post(`${path}/rollback`, body).then(
-    () => (isAnswered = true),
-    (error) => {
-      problem = error;
-      isAnswered = true;
-    },
-  );
-  // Its record appears before its first step: the page of the deployment shows the steps.
-  while (!isAnswered) {
-    await Promise.race([pause(POLL_MS, signal), running]);
-    const { data } = await api.get(withQuery(`${path}/deployments`, { before: NEWEST, limit: 1 }), signal);
-    if (data[0] && data[0].uuid !== last) {
-      go(`/deployments/${data[0].uuid}`);
-      return;
-    }
-  }
-  if (problem !== null) throw problem;
+/** The page of the deployment shows the steps.
+ * @param {string} path @param {{deployment_uuid: string, force?: boolean}} body @param {AbortSignal} signal */
+async function putBack(path, body, signal) {
+  const begin = await begun(path, () => api.post(`${path}/rollback`, body), signal);
+  if (begin !== null) go(`/deployments/${begin.deployment.uuid}`);
 }

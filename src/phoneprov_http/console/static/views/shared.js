@@ -273,6 +273,7 @@ export function batchButton(macs, className = "primary") {
 // Changes of phones, batches, and what is on a phone.
 
 const POLL_MS = 1000;
+const STEP_MS = 300;
 
 /** @param {Deployment} deployment */
 export function isOver(deployment) {
@@ -292,6 +293,30 @@ export async function follow(path, deployment, signal, changed) {
     await pause(POLL_MS, signal);
     deployment = (await api.get(path, signal)).data;
     changed(deployment);
+  }
+}
+
+/** Send a change of a phone. Its record appears before its first step: the record, and what the answer will be,
+ * a problem or null. Null for a change without a record.
+ * @param {string} path of the phone @param {() => Promise<unknown>} send @param {AbortSignal} signal
+ * @returns {Promise<{deployment: Deployment, answer: Promise<unknown>} | null>} */
+export async function begun(path, send, signal) {
+  const newest = withQuery(`${path}/deployments`, { before: NEWEST, limit: 1 });
+  const read = async () => (await api.get(newest, signal)).data[0];
+  const last = await read();
+  let isAnswered = false;
+  const answer = send()
+    .then(() => null, (error) => error)
+    .finally(() => (isAnswered = true));
+  for (;;) {
+    await Promise.race([pause(STEP_MS, signal), answer]);
+    const isLate = isAnswered;
+    const deployment = await read();
+    if (deployment && deployment.uuid !== last?.uuid) return { deployment, answer };
+    if (!isLate) continue;
+    const problem = await answer;
+    if (problem !== null) throw problem;
+    return null;
   }
 }
 
