@@ -99,3 +99,15 @@ def test_helpdesk_opens_no_page_of_level_0_and_a_phone_elsewhere_without_its_use
     expect(page.get_by_role("heading", name="Desk 2")).to_be_visible()
     expect(page.get_by_role("tab", name="Lines")).to_have_count(0)
     expect(page.get_by_role("button", name="Restart")).to_have_count(0)
+
+
+def test_helpdesk_sees_the_number_of_each_phone(helper: Console, service: Service) -> None:
+    [grace] = service.api("GET", f"users?q={ORDINARY}")
+    line = {"type": "chan_sccp", "extension": "2044", "name": "Hall", "password": "secret"}
+    extension = service.api("POST", "extensions", line)["uuid"]
+    link = {"user_uuid": grace["uuid"], "extension_uuid": extension}
+    linked = service.api("POST", "user-extensions", link)["uuid"]
+    helper.go("Phones")
+    expect(helper.page.get_by_role("row").filter(has_text=HALL)).to_contain_text("2044")
+    service.api("DELETE", f"user-extensions/{linked}")
+    service.api("DELETE", f"extensions/{extension}")

@@ -115,7 +115,7 @@ function columns() {
     { title: texts.description, cell: (/** @type {any} */ one) => one.description },
     { title: texts.isActive, cell: (/** @type {any} */ one) => (one.is_active ? texts.yes : texts.no) },
   ].map((column, place) => ({ ...column, isOptional: true, isHidden: session.isAdmin ? place > 0 : place === 2 || place === 3 }));
-  return session.isAdmin ? [...plain, ...uses, ...more] : [...plain, ...more];
+  return session.isAdmin ? [...plain, ...uses, ...more] : [...plain, ...(session.seesPeople ? [{ ...NUMBER, sort: undefined }] : []), ...more];
 }
 
 /** @type {import("../router.js").View} */
