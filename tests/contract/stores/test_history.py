@@ -165,7 +165,8 @@ class TestHistory(DatabaseTests):
             a_change(6, 50, "link.created", "three"),
         )
 
-        all_ = await self.read(lambda tx: tx.history.changes("phone", moment(10)))
+        keys = ["one", "two", "three"]
+        all_ = await self.read(lambda tx: tx.history.changes("phone", moment(10), keys))
         of_one = await self.read(lambda tx: tx.history.changes("phone", moment(10), ["one", "x"]))
 
         found = [(one.key, one.verb) for one in all_]
@@ -173,6 +174,25 @@ class TestHistory(DatabaseTests):
         assert [(one.verb, one.old("name", None)) for one in of_one] == [
             ("deleted", "c"),
             ("updated", "b"),
+        ]
+
+    async def test_link_changes_are_those_of_the_users(self) -> None:
+        await self.add(
+            a_change(1, 10, "link.created", "early", user_uuid=(None, "ada")),
+            a_change(2, 20, "link.created", "one", user_uuid=(None, "ada")),
+            a_change(3, 30, "link.deleted", "one", user_uuid=("ada", None)),
+            a_change(4, 40, "link.deleted", "two", user_uuid=("bob", None)),
+            a_change(5, 50, "link.deleted", "three", user_uuid=("eve", None)),
+            a_change(6, 60, "link.updated", "four", user_uuid=("ada", "bob")),
+            a_change(7, 60, "desk.updated", "five", user_uuid=("ada", None)),
+        )
+
+        found = await self.read(lambda tx: tx.history.link_changes(moment(10), ["ada", "bob", "x"]))
+
+        assert [(one.key, one.verb) for one in found] == [
+            ("two", "deleted"),
+            ("one", "deleted"),
+            ("one", "created"),
         ]
 
     @long_only

@@ -171,6 +171,18 @@ class json_items(_ByDialect):  # noqa: N801 - see above
     postgresql = "json_array_elements_text(CAST({} AS JSON))"
 
 
+class user_of_change(_ByDialect):  # noqa: N801 - see above
+    """``user_uuid`` of a record that was deleted or created, from the changes in its audit
+    entry."""
+
+    type = Text()
+    sqlite = "coalesce(json_extract({0}, '$.user_uuid.old'), json_extract({0}, '$.user_uuid.new'))"
+    postgresql = (
+        "coalesce(CAST({0} AS JSON) -> 'user_uuid' ->> 'old', "
+        "CAST({0} AS JSON) -> 'user_uuid' ->> 'new')"
+    )
+
+
 class json_list(FunctionElement[Any]):  # noqa: N801 - see above
     """The values as a JSON list, in a text."""
 

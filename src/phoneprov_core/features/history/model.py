@@ -265,11 +265,12 @@ class HistoryStore(Protocol):
         """At most ``limit`` phones that are in the inventory or were deleted since the moment, by
         MAC, beginning after ``after``; with ``mac`` only this one. In one query."""
 
-    async def changes(
-        self, resource: str, since: str, keys: Sequence[str] | None = None
-    ) -> list[PastChange]:
-        """What was created, updated or deleted of a kind of record after the moment, newest first;
-        of these keys, or of all."""
+    async def changes(self, resource: str, since: str, keys: Sequence[str]) -> list[PastChange]:
+        """What was created, updated or deleted of these records of a kind after the moment, newest
+        first."""
+
+    async def link_changes(self, since: str, users: Sequence[str]) -> list[PastChange]:
+        """Which links of these users were created or deleted after the moment, newest first."""
 
     async def changed_hands(self, mac: str, number: int) -> bool:
         """Whether a login or logout brought a file to the phone after this deployment of it."""

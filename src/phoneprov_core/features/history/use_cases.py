@@ -213,14 +213,8 @@ async def _people(tx: HistoryTransaction, at: str, phones: Sequence[Then]) -> Pe
     uuids = sorted(filter(None, of))
     history = tx.history
     users = all_before(await history.users(uuids), await history.changes("user", at, uuids))
-    changed = [
-        one for one in await history.changes("link", at) if one.verb in {"created", "deleted"}
-    ]
-    links = {
-        key: link
-        for key, link in all_before(await history.links(uuids), changed).items()
-        if link["user_uuid"] in users
-    }
+    changed = await history.link_changes(at, uuids)
+    links = all_before(await history.links(uuids), changed)
     named = {link["extension_uuid"] for link in links.values()}
     named |= {one.own_number for one in phones if one.own_number}
     numbers = sorted(named)

@@ -23,7 +23,13 @@ from sqlalchemy import (
 )
 
 from phoneprov_adapters.sql.engines.connection import Connection
-from phoneprov_adapters.sql.engines.statements import Statement, json_items, json_list, like
+from phoneprov_adapters.sql.engines.statements import (
+    Statement,
+    json_items,
+    json_list,
+    like,
+    user_of_change,
+)
 from phoneprov_adapters.sql.stores.features.desks import DESK
 from phoneprov_adapters.sql.stores.store import SqlQueries
 from phoneprov_adapters.sql.tables.columns import Fields, json_text
@@ -170,22 +176,26 @@ _STATES = {one.value: one for one in FleetState}
 _VERBS = ("created", "updated", "deleted")
 
 
+_NEWEST_FIRST = (audit.c.at.desc(), audit.c.uuid.desc())
+
+
 @cache
-def _changes(kind: str, *, given: bool) -> Select[Any]:
+def _changes(kind: str) -> Select[Any]:
+    of = _GIVEN.join(audit, and_(*_changed(_GIVEN.c.value, kind, *_VERBS)))
     columns = [audit.c[name] for name in _CHANGE]
-    order = (audit.c.at.desc(), audit.c.uuid.desc())
-    if given:
-        of = _GIVEN.join(audit, and_(*_changed(_GIVEN.c.value, kind, *_VERBS)))
-        return select(*columns).select_from(of).order_by(*order)
-    return (
-        select(*columns)
-        .where(
-            audit.c.resource == literal(kind),
-            _is_in(audit.c.action, *(f"{kind}.{verb}" for verb in _VERBS)),
-            audit.c.at > _AT,
-        )
-        .order_by(*order)
+    return select(*columns).select_from(of).order_by(*_NEWEST_FIRST)
+
+
+_LINK_CHANGES: Statement = (
+    select(*(audit.c[name] for name in _CHANGE))
+    .where(
+        audit.c.resource == literal("link"),
+        _is_in(audit.c.action, "link.created", "link.deleted"),
+        audit.c.at > _AT,
+        user_of_change(audit.c.changes).in_(select(_GIVEN.c.value)),
     )
+    .order_by(*_NEWEST_FIRST)
+)
 
 
 def _named(key: ColumnElement[str], *columns: ColumnElement[Any]) -> Select[Any]:
@@ -238,13 +248,16 @@ class SqlHistory(SqlQueries, HistoryStore):
             *((_STATES[state[0]], state[1]) if state else ()),
         )
 
-    async def changes(
-        self, resource: str, since: str, keys: Sequence[str] | None = None
+    async def changes(self, resource: str, since: str, keys: Sequence[str]) -> list[PastChange]:
+        return await self._changes(_changes(resource), since, keys)
+
+    async def link_changes(self, since: str, users: Sequence[str]) -> list[PastChange]:
+        return await self._changes(_LINK_CHANGES, since, users)
+
+    async def _changes(
+        self, statement: Statement, since: str, keys: Sequence[str]
     ) -> list[PastChange]:
-        values = {} if keys is None else {"keys": json_text(list(keys))}
-        rows = await self._connection.fetch_all(
-            _changes(resource, given=keys is not None), at=since, **values
-        )
+        rows = await self._connection.fetch_all(statement, at=since, keys=json_text(list(keys)))
         return [_change(*row) for row in rows]
 
     async def changed_hands(self, mac: str, number: int) -> bool:
