@@ -16,10 +16,10 @@ from phoneprov_adapters.security.keys import SecretKeys, key_file, load_or_creat
 from phoneprov_adapters.sql.engines.address import embedded_file, is_embedded
 from phoneprov_adapters.sql.engines.hosts import NotPostgres
 from phoneprov_adapters.sql.engines.processes import Processes, processes_at
-from phoneprov_adapters.sql.engines.revisions import UnfitSchema, obstacle
+from phoneprov_adapters.sql.engines.revisions import UnfitSchema, newest, obstacle
+from phoneprov_adapters.sql.engines.sqlite_file import revision_of
 from phoneprov_adapters.sql.engines.transaction import Database
 from phoneprov_adapters.sql.maintenance.key_rotation import MissingKeys
-from phoneprov_adapters.sql.maintenance.schema import create_missing
 from phoneprov_core.application import UseCases
 from phoneprov_core.kernel.actor import SYSTEM_ACTOR, Event
 from phoneprov_core.kernel.errors import NotWritable, Unavailable
@@ -139,7 +139,21 @@ def prepare(settings: Settings, **adapters: object) -> Container:
 
 async def create_database(settings: Settings) -> None:
     """Create the embedded database if its file does not exist; any other is not changed."""
-    await create_missing(settings.database_url)
+    file = embedded_file(settings.database_url)
+    if file is not None and not await asyncio.to_thread(file.exists):
+        await bring_up_to_date(settings.database_url)
+
+
+async def bring_up_to_date(url: str, tell: Callable[[str], None] = lambda _: None) -> None:
+    """Upgrade the database at ``url``, unless it has the newest revision; ``tell`` is called with
+    a line for each wait. Raises ``Unavailable``."""
+    file = embedded_file(url)
+    if file is not None and await asyncio.to_thread(revision_of, file) == newest():
+        return
+    # Only an upgrade loads alembic.
+    from phoneprov_adapters.sql.maintenance import migrate  # noqa: PLC0415
+
+    await migrate.upgrade(url, tell)
 
 
 async def require_schema(database: object) -> None:

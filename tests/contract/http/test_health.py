@@ -8,12 +8,11 @@ import httpx
 import pytest
 from litestar.types import ASGIApp
 
-from phoneprov_adapters.composition.lifecycle import readiness
+from phoneprov_adapters.composition.lifecycle import bring_up_to_date, readiness
 from phoneprov_adapters.security.crypto import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.postgres import PostgresDatabase
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
-from phoneprov_adapters.sql.maintenance.schema import bring_up_to_date
 from phoneprov_core.kernel.errors import NotWritable
 from phoneprov_http.app import create_app
 from support.api import Api, data_of, error_of, opened_api

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from phoneprov_adapters.composition.lifecycle import bring_up_to_date
 from phoneprov_adapters.security.crypto import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines import processes, sqlite_file, sqlite_writing
@@ -23,7 +24,6 @@ from phoneprov_adapters.sql.engines.address import embedded_url
 from phoneprov_adapters.sql.engines.revisions import newest
 from phoneprov_adapters.sql.engines.sqlite import SqliteDatabase
 from phoneprov_adapters.sql.maintenance import migrate
-from phoneprov_adapters.sql.maintenance.schema import bring_up_to_date
 from phoneprov_core.kernel.errors import DiskFull, NotWritable, Unavailable
 from support.polling import until
 from support.records import a_user

@@ -17,11 +17,11 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Index, inspect, text
 from sqlalchemy.schema import ColumnCollectionConstraint
 
+from phoneprov_adapters.composition.lifecycle import bring_up_to_date
 from phoneprov_adapters.sql.engines import revisions
 from phoneprov_adapters.sql.engines.address import PostgresAddress
 from phoneprov_adapters.sql.engines.revisions import known, newest, revision_table
 from phoneprov_adapters.sql.maintenance import migrate, migrate as upgrade_locks
-from phoneprov_adapters.sql.maintenance.schema import bring_up_to_date
 from phoneprov_adapters.sql.tables import metadata
 from phoneprov_core.kernel.errors import DiskFull, Unavailable
 from support import killed_upgrades, later_revision, postgres

@@ -1,7 +1,6 @@
 """The schema of a new database, and values that are derived from others."""
 
-import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sqlalchemy import (
@@ -17,9 +16,7 @@ from sqlalchemy import (
     update,
 )
 
-from phoneprov_adapters.sql.engines.address import embedded_file
-from phoneprov_adapters.sql.engines.revisions import newest, revision_table
-from phoneprov_adapters.sql.engines.sqlite_file import revision_of
+from phoneprov_adapters.sql.engines.revisions import revision_table
 from phoneprov_adapters.sql.stores.inventory.extensions import SqlExtensions
 from phoneprov_adapters.sql.stores.inventory.phones import SqlPhones
 from phoneprov_adapters.sql.stores.inventory.profiles import SqlProfiles
@@ -88,22 +85,3 @@ def statements_of(dialect: str) -> list[str]:
     metadata.create_all(engine, checkfirst=False)
     revision_table.create(engine, checkfirst=False)
     return [str(one.compile(dialect=engine.dialect)) for one in statements]
-
-
-async def bring_up_to_date(url: str, tell: Callable[[str], None] = lambda _: None) -> None:
-    """Upgrade the database at ``url``, unless it has the newest revision; ``tell`` is called with
-    what it waits for. Raises ``Unavailable``."""
-    file = embedded_file(url)
-    if file is not None and await asyncio.to_thread(revision_of, file) == newest():
-        return
-    from phoneprov_adapters.sql.maintenance import migrate  # noqa: PLC0415 - see above
-
-    await migrate.upgrade(url, tell)
-
-
-async def create_missing(url: str) -> None:
-    """Create an embedded database that does not exist; any other is not changed. Raises
-    ``Unavailable``."""
-    file = embedded_file(url)
-    if file is not None and not await asyncio.to_thread(file.exists):
-        await bring_up_to_date(url)

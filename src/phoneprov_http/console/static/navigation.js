@@ -70,6 +70,13 @@ export function forgetGuards() {
   guards.clear();
 }
 
+/** Show the same view again, with fresh data. */
+export function showAgain() {
+  forgetGuards();
+  dispatchEvent(new Event("outdated"));
+  dispatchEvent(new HashChangeEvent("hashchange"));
+}
+
 export function hasChanges() {
   return [...guards].some((one) => one());
 }

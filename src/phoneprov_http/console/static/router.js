@@ -2,8 +2,8 @@
 
 import { restored, session } from "./api.js";
 import { fill, h } from "./dom.js";
-import { errorBox, heading } from "./elements/parts.js";
-import { arrive, forgetGuards, keep, kept, mayLeave, place } from "./navigation.js";
+import { errorBox, heading, needsLevel0 } from "./elements/parts.js";
+import { arrive, keep, kept, mayLeave, place } from "./navigation.js";
 import { texts } from "./texts.js";
 
 /**
@@ -106,6 +106,9 @@ function listAbove(path) {
 addEventListener("readdressed", () => {
   shown.hash = location.hash.slice(1);
 });
+addEventListener("outdated", () => {
+  shown = { ...shown, hash: "" };
+});
 
 /** Whether the address is to be shown: what was typed is kept unless the operator discards it.
  * @param {string} home */
@@ -118,9 +121,6 @@ export function mayShow(home) {
   else history.replaceState({ number: shown.number }, "", `#${shown.hash}`);
   return false;
 }
-
-/** What an account without level 0 sees of a page that needs it. */
-export const needsLevel0 = () => [h("h1", {}, texts.notAvailable), h("p", {}, texts.needsLevel0)];
 
 /** The variable parts of a path; null if they are not encoded as an address is.
  * @param {string[]} match */
@@ -179,11 +179,4 @@ export async function showView(main, home, { focus }) {
   document.title = title ? `${title} - phoneprov` : "phoneprov";
   const active = document.activeElement;
   if (focus && (active === null || active === document.body)) main.focus({ preventScroll: true });
-}
-
-/** Show the same view again, with fresh data. */
-export function showAgain() {
-  forgetGuards();
-  shown = { ...shown, hash: "" };
-  dispatchEvent(new HashChangeEvent("hashchange"));
 }

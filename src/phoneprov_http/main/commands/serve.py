@@ -13,14 +13,13 @@ import msgspec
 from click.core import ParameterSource
 
 from phoneprov_adapters.composition.container import Container
-from phoneprov_adapters.composition.lifecycle import opened, prepare, require_keys
+from phoneprov_adapters.composition.lifecycle import bring_up_to_date, opened, prepare, require_keys
 from phoneprov_adapters.composition.settings import Settings, read_settings
 from phoneprov_adapters.composition.table import HASH_THREADS
 from phoneprov_adapters.composition.variables import SettingsError
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.address import is_embedded
 from phoneprov_adapters.sql.engines.revisions import UnfitSchema
-from phoneprov_adapters.sql.maintenance.schema import bring_up_to_date
 from phoneprov_http.app import HttpSettings, litestar_app
 from phoneprov_http.main.cli import fail
 from phoneprov_http.main.commands.settings import settings_of_environment

@@ -88,6 +88,9 @@ export const help = (page) =>
 export const auditLink = (id) =>
   session.isAdmin && h("a", { className: "button", href: `#/audit?resource_id=${encodeURIComponent(id)}` }, texts.audit);
 
+/** A page for accounts without level 0 that need it. */
+export const needsLevel0 = () => [h("h1", {}, texts.notAvailable), h("p", {}, texts.needsLevel0)];
+
 /** A part of a page. @param {string} title @param {...import("../dom.js").Child} content */
 export function section(title, ...content) {
   return h("section", {}, h("h2", {}, title), ...content);

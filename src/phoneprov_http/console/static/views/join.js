@@ -5,7 +5,7 @@ import { fill, h } from "../dom.js";
 import { choices, picker, recordForm } from "../elements/forms.js";
 import { badge, errorBox, heading, help, messageOf, notice, sentences, simpleTable } from "../elements/parts.js";
 import { JOINER, field } from "../fields.js";
-import { showAgain } from "../router.js";
+import { showAgain } from "../navigation.js";
 import { texts } from "../texts.js";
 import { tableInput } from "./import.js";
 import { PEOPLE, PHONES, PROFILES } from "./shared.js";

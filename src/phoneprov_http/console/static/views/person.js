@@ -3,11 +3,10 @@
 import { ApiError, api, session, withQuery } from "../api.js";
 import { ago, fill, h } from "../dom.js";
 import { choices, picker, recordForm } from "../elements/forms.js";
-import { ask, auditLink, facts, heading, messageOf, notice, simpleTable } from "../elements/parts.js";
+import { ask, auditLink, facts, heading, messageOf, needsLevel0, notice, simpleTable } from "../elements/parts.js";
 import { removed, tabs } from "../elements/records.js";
 import { USER } from "../fields.js";
 import { go, readdress } from "../navigation.js";
-import { needsLevel0 } from "../router.js";
 import { texts } from "../texts.js";
 import { identitiesPart, pinPart, sessionsPart, tokensPart } from "./account.js";
 import { undoLink } from "./join.js";

@@ -2,10 +2,9 @@
 
 import { ApiError, NEWEST, api, session, withQuery } from "../api.js";
 import { ago, duration, fill, h, when } from "../dom.js";
-import { ask, badge, facts, heading, messageOf, notice, sentences, simpleTable } from "../elements/parts.js";
+import { ask, badge, facts, heading, messageOf, needsLevel0, notice, sentences, simpleTable } from "../elements/parts.js";
 import { growing } from "../elements/search-bar.js";
 import { go } from "../navigation.js";
-import { needsLevel0 } from "../router.js";
 import { texts } from "../texts.js";
 import { deskForm, emergencyOf } from "./desks.js";
 import { begun, confirmationOf, lockFact, phoneTitle, problemOf, signedHint } from "./shared.js";

@@ -17,8 +17,7 @@ import {
 } from "../elements/parts.js";
 import { removed, tabs } from "../elements/records.js";
 import { phoneFields } from "../fields.js";
-import { go, here, readdress } from "../navigation.js";
-import { showAgain } from "../router.js";
+import { go, here, readdress, showAgain } from "../navigation.js";
 import { texts } from "../texts.js";
 import { inWords } from "../texts/frame.js";
 import { replacePhone } from "./discovered.js";
