@@ -1,7 +1,7 @@
-"""The connection to Asterisk's manager interface, shared by everything in this process.
+"""The connection to Asterisk's manager interface, which all users in this process share.
 
 One login serves actions, lists and events at the same time: with ``allowmultiplelogin = no`` in
-manager.conf a second login of the same account is refused.
+manager.conf, Asterisk refuses a second login of the same account.
 """
 
 import asyncio
@@ -28,24 +28,25 @@ from phoneprov_core.kernel.fields import SECRET, Redacted
 Result = TypeVar("Result")
 
 LOGIN_SECONDS = 4.0
-"""Seconds to connect and to log in: the port ``PhoneWatch`` allows this for the beginning of a
-watch."""
+"""Seconds to connect and to log in: the time that the port ``PhoneWatch`` allows for the beginning
+of a watch."""
 
 _WHAT = "Asterisk's manager interface (PHONEPROV_AMI_HOST)"
 _MARGIN_SECONDS = 0.05
-"""A lookup ends before the deadline of all, so that the caller gets its message."""
+"""A DNS lookup ends so much before the deadline of the login, so that the caller gets the message
+of the lookup."""
 
 FAILURE_SECONDS = 10.0
-"""A connection or login that failed is not tried again for this long. The watch and the restart
-of one switch are up to 8 seconds apart: a wrong secret is sent once, not twice, and a dead port
-costs one deadline."""
+"""Seconds before a failed connection or login is tried again. The watch and the restart of one
+switch are up to 8 seconds apart: so a wrong secret is sent only once, and a port that does not
+answer costs only one deadline."""
 
 
 class ManagerSettings(Redacted, frozen=True, kw_only=True):
-    """Address and login of the manager interface; ``timeout`` bounds a whole call, in seconds.
+    """Address and login of the manager interface; ``timeout`` is the seconds for a whole call.
 
-    With ``tls`` the certificate is verified against the system's store, or only against the
-    certificates in the file ``tls_ca``. Raises ValueError for an invalid value.
+    With ``tls`` the certificate is verified against the system's store or, if ``tls_ca`` is set,
+    only against the certificates in this file. Raises ValueError for an invalid value.
     """
 
     host: str
@@ -97,9 +98,9 @@ class ManagerConnection:
         work: Callable[[Session], Awaitable[Result]],
         may_repeat: Callable[[], bool] = lambda: True,
     ) -> Result:
-        """Perform actions on a session; ``timeout`` bounds the login and all of them together. If
-        the connection is lost, the actions are repeated once on a new connection while
-        ``may_repeat`` allows it. Raises ``Refused`` and ``TimedOut``."""
+        """Perform actions on a session; the login and all actions share one ``timeout``. If the
+        connection is lost and ``may_repeat`` returns True, the actions are repeated once on a new
+        connection. Raises ``Refused`` and ``TimedOut``."""
         deadline = asyncio.get_running_loop().time() + self._settings.timeout
         is_again = False
         while True:
@@ -117,7 +118,7 @@ class ManagerConnection:
 
     async def acquire(self, deadline: float = inf) -> Session:
         """A session, to be released with ``release``. Raises ``Refused`` and ``TimedOut`` within 4
-        seconds, and not after the deadline."""
+        seconds, and before the deadline."""
         seconds = min(self._settings.timeout, LOGIN_SECONDS)
         deadline = min(asyncio.get_running_loop().time() + seconds, deadline)
         async with _deadline_at(deadline):
@@ -133,7 +134,7 @@ class ManagerConnection:
     async def release(self, session: Session) -> None:
         """Release a session; the last release logs off."""
         session.users -= 1
-        # A session that another one replaced has lost its connection.
+        # A session that is not ``_session`` was replaced because its connection was lost.
         if session.users or self._session is not session:
             return
         async with self._one_at_a_time:
@@ -189,7 +190,7 @@ LOGIN_REFUSED = (
 
 @asynccontextmanager
 async def _deadline_at(deadline: float) -> AsyncIterator[None]:
-    """Await with a deadline; raises only ``TimedOut`` and ``Refused``."""
+    """Run a block with a deadline; translates errors to ``TimedOut`` and ``Refused``."""
     try:
         async with asyncio.timeout_at(deadline):
             yield

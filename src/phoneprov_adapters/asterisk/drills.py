@@ -1,14 +1,17 @@
-"""Emergency drills: calls into a context of the dialplan that dials nothing.
+"""Emergency drills: calls into a context of the dialplan that does not dial.
 
 ``Originate`` (``write = originate``) opens a Local channel in the context ``phoneprov-drill`` of
-``docs/how-to/emergency-calls.md``, whose last step is the application ``UserEvent``; its events
-need ``read = user``. For a device of chan_sccp the dialplan reads the variables from Asterisk's
-memory (``SCCPDevice``). No function of the dialplan has the variables of a PJSIP endpoint:
-``PJSIPShowEndpoint`` has them in ``SetVar``, ``NAME=value,NAME=value`` without quotes.
-``PJSIPShowContacts`` names the endpoint of each contact in ``Endpoint``, ``SCCPShowLines`` the
-devices of each line in ``Device``; ``SCCPShowDevice`` takes 0.7 s.
+``docs/how-to/emergency-calls.md``. The last step of the context is the application ``UserEvent``;
+its events need ``read = user``.
 
-Values are percent-encoded both ways, so that they can neither end a line nor begin another
+For a device of chan_sccp the dialplan reads the variables from Asterisk's memory (``SCCPDevice``).
+The dialplan has no function for the variables of a PJSIP endpoint: they are read from the field
+``SetVar`` of ``PJSIPShowEndpoint`` (``NAME=value,NAME=value`` without quotes).
+``PJSIPShowContacts`` names the endpoint of each contact in the field ``Endpoint``.
+``SCCPShowLines`` names the devices of each line in ``Device``; ``SCCPShowDevice`` is not used,
+because it takes 0.7 s.
+
+Values are percent-encoded in both directions, so that no value can end a line or begin another
 argument. Asterisk reads at most 1,024 bytes of a line.
 """
 
@@ -28,9 +31,9 @@ from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.switching.devices.names import device_name
 
 ANSWER_SECONDS = 3.0
-"""Seconds for the dialplan: on a busy machine it takes some 0.1 s."""
+"""Seconds for the dialplan, which takes about 0.1 s on a busy machine."""
 FRESH_SECONDS = 1.0
-"""Seconds for which one list of registered phones serves all desks."""
+"""Seconds for which a list of registered phones is reused for further desks."""
 LONGEST = 1000
 """Maximum bytes of an encoded value."""
 
@@ -46,7 +49,7 @@ _SILENT = (
 
 
 class ManagerDrills(DrillExchange):
-    """Asks over the shared connection."""
+    """Makes the calls of a drill over the shared connection."""
 
     def __init__(self, connection: ManagerConnection) -> None:
         self._connection = connection
@@ -74,8 +77,8 @@ class ManagerDrills(DrillExchange):
     async def _from_endpoints(
         self, session: Session, phone: Phone, numbers: set[str]
     ) -> list[DrillCall]:
-        """The calls from the endpoints with which a SIP phone is registered: the endpoints of
-        the record if it is registered with any, since the contacts of its last user remain for a
+        """The calls from the endpoints with which a SIP phone is registered. If some of them have
+        recorded numbers, only these endpoints: contacts of the previous user remain for a
         while."""
         complete = "ContactListComplete"
         contacts = await self._list(
@@ -100,7 +103,7 @@ class ManagerDrills(DrillExchange):
     async def _list(
         self, session: Session, action: str, entry: str, refused: str, complete: str = ""
     ) -> tuple[Message, ...]:
-        """The entries of a list, which is kept for a second. Raises ``Refused``."""
+        """The entries of a list; a list is reused for ``FRESH_SECONDS``. Raises ``Refused``."""
         now = asyncio.get_running_loop().time()
         read_at, entries = self._lists.get(action, (now - FRESH_SECONDS, None))
         if entries is None or now >= read_at + FRESH_SECONDS:
@@ -112,7 +115,8 @@ class ManagerDrills(DrillExchange):
 
 
 async def _called(session: Session, extension: str, line: str, **values: str) -> DrillCall:
-    """Call an extension of the context of the drill. Raises ``Refused`` and ``TimedOut``."""
+    """Call an extension in the context ``phoneprov-drill``. Raises ``Refused`` and
+    ``TimedOut``."""
     answered = _Answered(secrets.token_hex(16))
     variables = {"": answered.drill, "_LINE": line} | {f"_{key}": values[key] for key in values}
     session.listen(answered)
@@ -142,8 +146,8 @@ async def _called(session: Session, extension: str, line: str, **values: str) ->
 
 
 class _Answered:
-    """Waits for the event of one drill, which is known by its random name. None if the connection
-    ended before."""
+    """Waits for the event of one drill, recognised by the drill's random name. ``values`` is None
+    if the connection ended before the event."""
 
     def __init__(self, drill: str) -> None:
         self.drill = drill
@@ -151,7 +155,7 @@ class _Answered:
         self.values = asyncio.get_running_loop().create_future()
 
     def receive(self, event: Message) -> None:
-        """See ``Listener``. An event that lacks a value says nothing."""
+        """See ``Listener``. An event that lacks a value is ignored."""
         is_own = event.get("userevent") == "PhoneprovDrill" and event.get("drill") == self.drill
         found = [event[name] for name in _VALUES if name in event]
         if is_own and len(found) == len(_VALUES) and not self.values.done():
@@ -164,7 +168,8 @@ class _Answered:
 
 
 def _written(value: str) -> str:
-    """A value of a variable: letters of any script as they are, so that a long place fits."""
+    """An encoded value of a variable. Letters of all scripts are not encoded, so that long names of
+    places fit into a line."""
     text = "".join(one if one.isalnum() or one in "-._/ " else quote(one, safe="") for one in value)
     if len(text.encode()) > LONGEST:
         raise Refused("Asterisk has a value that is too long for its manager interface.")

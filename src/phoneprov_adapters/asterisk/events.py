@@ -4,10 +4,10 @@ chan_sccp sends ``DeviceStatus`` events (class ``call``) with the fields ``SCCPD
 ``DeviceStatus``: ``UNREGISTERED``, ``PREREGISTERED``, ``REGISTERED`` (its ``sccp_management.c``).
 
 PJSIP sends ``ContactStatus`` events (class ``system``) with the fields ``EndpointName`` and
-``AOR``. They do not distinguish a registration from a contact that did not answer a qualify request
-for a while, or whose port NAT changed, and have no Call-ID: they are only the reason to look at the
-contacts. A look is repeated from time to time, since an account receives the events of the classes
-in its ``read`` in manager.conf only.
+``AOR``. The same events follow when a contact did not answer qualify requests for a while, or when
+NAT changed its port, and they have no Call-ID. So an event only causes a check of the contacts. The
+check is also repeated without events, because an account gets only the events of the classes in its
+``read`` option in manager.conf.
 """
 
 import asyncio
@@ -23,26 +23,26 @@ from phoneprov_core.switching.deployments.observation import PhoneWatch, Watchin
 from phoneprov_core.switching.devices.names import device_name
 
 LOOK_SECONDS = 10.0
-"""Seconds between two looks without an event."""
+"""Seconds between two checks without an event."""
 
 RETRY_SECONDS = 1.0
-"""Seconds between two looks while Asterisk's manager interface does not answer."""
+"""Seconds between two checks while Asterisk's manager interface does not answer."""
 
 ANSWER_SECONDS = 3.0
-"""Seconds for one look. The last look, with a login, ends before the deployment's confirmation is
+"""Seconds for one check. The last check, with a login, ends before the deployment's confirmation is
 overdue (10 s)."""
 
 
 class ManagerEvents(PhoneWatch):
-    """Watches all phones on one connection to the manager interface. A connection that is lost
-    is replaced."""
+    """Watches all phones over one connection to the manager interface. After a loss, the connection
+    is opened again."""
 
     def __init__(self, connection: ManagerConnection) -> None:
         self._connection = connection
 
     async def begin(self, phone: Phone, *, is_restarting: bool = False) -> Watching:
         is_sip = speaks_sip(phone.software_type)
-        # chan_sccp restarts registered phones only: a registration after that is another one.
+        # chan_sccp restarts only registered phones, so the next registration is a new one.
         seen = _SeenSip(phone) if is_sip else _SeenSccp(phone, is_gone=is_restarting)
         session = await self._connection.acquire()
         watched = _Watched(self._connection, session, seen)
@@ -65,16 +65,17 @@ class _Seen(Protocol):
         """Remember what is registered now."""
 
     def receive(self, event: Message) -> bool:
-        """Whether the event is a reason to look."""
+        """Whether the event is a reason for a check."""
         ...
 
     async def look(self, session: Session) -> str:
-        """What was observed if the phone registered again, else an empty text. Raises ``Broken``
-        and ``Refused`` if Asterisk does not answer."""
+        """The observation, as a sentence, if the phone has registered again; else an empty text.
+        Raises ``Broken`` and ``Refused`` if Asterisk does not answer."""
         ...
 
     def missed(self, seconds: float, *, was_lost: bool) -> str:
-        """What was not observed. ``was_lost``: the connection was lost for a while."""
+        """The missing observation, as a sentence. ``was_lost``: the connection was lost for a
+        while."""
         ...
 
 
@@ -101,7 +102,7 @@ class _SeenSccp:
         if status == "UNREGISTERED":
             self._is_gone = True
         elif status == "REGISTERED" and self._is_gone:
-            # A registration without a departure may complete an earlier restart.
+            # Without UNREGISTERED before it, a registration may complete an earlier restart.
             self._is_back = True
         return self._is_back
 
@@ -126,8 +127,8 @@ class _SeenSccp:
 
 
 class _SeenSip:
-    """A new registration from the phone's address: another Call-ID, or a contact that was removed
-    and a newer one."""
+    """Detects a new registration from the phone's address: its contact has a new Call-ID, or was
+    removed and exists again."""
 
     def __init__(self, phone: Phone) -> None:
         if phone.phone_ip is None:
@@ -224,8 +225,8 @@ class _Watched(Watching):
         await self._release()
 
     async def _look(self) -> str:
-        """The observation if the phone is back, else an empty text; ``_failure`` says why it could
-        not be looked."""
+        """The observation if the phone has registered again, else an empty text. If the check
+        failed, ``_failure`` is the reason."""
         self._news.clear()
         self._failure = None
         try:

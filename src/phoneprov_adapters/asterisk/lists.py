@@ -1,38 +1,37 @@
-"""What Asterisk lists over its manager interface: calls, phones, devices and their lines.
+"""Lists from Asterisk's manager interface: calls, phones, devices and their lines.
 
-A list consists of events and ends with an event of the action's name and ``Complete``, unless it is
-said otherwise.
+A list consists of events. Unless stated otherwise it ends with an event whose name is the name of
+the action followed by ``Complete``.
 
-``CoreShowChannels`` lists every channel in ``CoreShowChannel`` events; channels of PJSIP are named
-after their endpoint, ``PJSIP/SEP001BD4123456-0000002a`` (Asterisk requires write = system,
-reporting or call). An endpoint is named after the phone, or shares an AOR with the endpoint that
-is: then ``PJSIPShowEndpoint`` names the AORs, which carry the names of the others.
+``CoreShowChannels`` lists every channel in ``CoreShowChannel`` events (Asterisk requires write =
+system, reporting or call). The name of a PJSIP channel contains its endpoint:
+``PJSIP/SEP001BD4123456-0000002a``. One endpoint has the name of the phone. A phone may have further
+endpoints: each has the name of an AOR that ``PJSIPShowEndpoint`` shows for the first endpoint.
 
-Channels of chan_sccp are named after lines, which phones share: ``SCCPShowChannels`` names the
-device in events ``SCCPChannelEntry``, in the field ``Devicename``, in older releases ``Device``.
-While a phone rings that field is ``SCCP``; ``SCCPShowLines`` then lists the devices of the line
-in events ``SCCPLineEntry`` (fields ``Exten`` and ``Device``).
+The name of a chan_sccp channel contains its line, which several phones may share. So the device is
+read from the events ``SCCPChannelEntry`` of ``SCCPShowChannels``: field ``Devicename``, in older
+releases ``Device``. While a phone rings, this field is ``SCCP``; then ``SCCPShowLines`` lists the
+devices of the line in events ``SCCPLineEntry`` (fields ``Exten`` and ``Device``).
 
-``PJSIPShowEndpoints`` lists the endpoints of configuration files in events ``EndpointList`` with
-the fields ``ObjectName`` and ``Contacts``, which is empty without a registration (``write =
-system``). ``PJSIPShowContacts`` lists all contacts in events ``ContactList`` with the fields
-``Uri`` and ``ViaAddr``, also for endpoints that Asterisk asks phoneprov for. Both end with the
-name of their events and ``Complete``. An empty list of PJSIP is an error (``No endpoints found``).
+``PJSIPShowEndpoints`` (``write = system``) lists the endpoints in configuration files, in events
+``EndpointList`` with the fields ``ObjectName`` and ``Contacts`` (empty without a registration).
+``PJSIPShowContacts`` lists all contacts in events ``ContactList`` with the fields ``Uri`` and
+``ViaAddr``, also contacts of endpoints that Asterisk requests from phoneprov. Both lists end with
+an event whose name is the name of their events followed by ``Complete``. For an empty list PJSIP
+answers an error (``No endpoints found``).
 
 ``SCCPShowDevices`` of chan_sccp lists devices in events ``SCCPDeviceEntry``; the name of the device
 is in the field ``Mac``, and ``RegState`` is ``OK`` while it is registered (source of chan_sccp).
 ``SCCPShowDevice`` (``write = system`` or ``reporting``) lists a device in tables of events, its
-lines as ``SCCPDeviceLineEntry`` with the number in ``Name``. For a device that is not in memory the
-response is a success that an error follows.
+lines as ``SCCPDeviceLineEntry`` with the number in ``Name``. For a device that is not in memory,
+Asterisk answers success and then an error.
 
-PJSIP endpoints: their addresses of record (AORs) and contacts.
-
-``PJSIPShowEndpoint`` (``write = system``) lists an endpoint in the events ``EndpointDetail``,
-whose field ``Aors`` names its AORs, and one ``ContactStatusDetail`` for each contact, with the
-fields ``AOR``, ``URI``, ``ViaAddress`` (the address that the phone states for itself), ``CallID``,
-the Call-ID of the registration, and ``RegExpire``, its end in seconds since 1970. ``SetVar`` of
-``EndpointDetail`` has the channel variables, ``NAME=value,NAME=value`` without quotes.
-``EndpointDetailComplete`` ends it.
+``PJSIPShowEndpoint`` (``write = system``) shows an endpoint with its addresses of record (AORs) and
+contacts. The event ``EndpointDetail`` has the AORs in the field ``Aors`` and the channel variables
+in ``SetVar`` (``NAME=value,NAME=value`` without quotes). One event ``ContactStatusDetail`` for each
+contact has the fields ``AOR``, ``URI``, ``ViaAddress`` (the phone's own address, as the phone
+reports it), ``CallID`` (of the registration) and ``RegExpire`` (its end in seconds since 1970). The
+last event is ``EndpointDetailComplete``.
 """
 
 import asyncio
@@ -53,7 +52,7 @@ from phoneprov_core.switching.devices.names import device_name, mac_of_device
 from phoneprov_core.switching.devices.ports import Calls
 
 FRESH_SECONDS = 2.0
-"""Seconds for which one list of calls serves all requests."""
+"""Seconds for which a list of calls is reused."""
 
 _RINGING = "SCCP"
 _DEVICE = re.compile("(?:SEP)?([0-9A-Fa-f]{12})")
@@ -92,7 +91,7 @@ class _Channels(Struct, frozen=True):
 
 
 class ManagerCalls(Calls):
-    """Lists all calls at once, and keeps the list, or its failure, for ``fresh_seconds``."""
+    """Requests the list of all calls, and reuses the list, or the error, for ``fresh_seconds``."""
 
     def __init__(
         self, connection: ManagerConnection, *, fresh_seconds: float = FRESH_SECONDS
@@ -115,7 +114,7 @@ class ManagerCalls(Calls):
             return False
         aors = endpoint.aors
         if phone.phone_ip is not None:
-            # The AORs of users who are at another phone now do not count.
+            # Ignore the AORs of users who are registered at another phone now.
             elsewhere = {one.aor for one in endpoint.contacts if not one.is_at(phone.phone_ip)}
             aors -= elsewhere - {one.aor for one in endpoint.at(phone.phone_ip)}
         return not known.endpoints.isdisjoint(aors)
@@ -159,8 +158,8 @@ async def _channels(session: Session) -> _Channels:
 
 
 class ManagerRegistrations(Registrations):
-    """Asks both channel drivers; one that is not loaded has no phones. ``serves_sip`` is whether
-    Asterisk asks phoneprov for the endpoints of PJSIP."""
+    """Lists the registered phones of both channel drivers; a driver that is not loaded has no
+    phones. ``serves_sip``: Asterisk requests the endpoints of PJSIP from phoneprov."""
 
     def __init__(self, connection: ManagerConnection, *, serves_sip: bool = False) -> None:
         self._connection = connection
@@ -206,7 +205,7 @@ async def _registered(session: Session) -> tuple[tuple[Message, ...] | None, ...
 
 
 class ManagerLines(ExchangeLines):
-    """Reads lists over the shared connection."""
+    """Reads the lines and devices of chan_sccp over the shared connection."""
 
     def __init__(self, connection: ManagerConnection) -> None:
         self._connection = connection
@@ -246,8 +245,8 @@ class Contact(Struct, frozen=True):
     expires: int = 0
 
     def is_at(self, address: str) -> bool:
-        """Whether this address registered. With NAT the URI may have the address of the router, and
-        only ``via`` has the address of the phone."""
+        """Whether the phone at this address registered the contact. With NAT the URI may have the
+        address of the router; then only ``via`` has the address of the phone."""
         return any(same_address(host, address) for host in (self.host, host_of(self.via)))
 
     @property
@@ -270,8 +269,8 @@ class Endpoint(Redacted, frozen=True):
 
 
 async def endpoint_called(session: Session, name: str) -> Endpoint | None:
-    """The endpoint; None if Asterisk does not show it: it does not exist, or the account may
-    not see it. Raises ``Broken``."""
+    """The endpoint; None if it does not exist or the manager account has no permission to see it.
+    Raises ``Broken``."""
     answer = await session.ask(
         "PJSIPShowEndpoint",
         (("Endpoint", name),),

@@ -13,11 +13,11 @@ from phoneprov_core.switching.devices.ports import ManagerAction, ManagerInterfa
 from phoneprov_core.switching.errors import REPLY_LOST
 
 _CALL_ID = re.compile(r"[A-Za-z0-9.@_-]{1,128}")
-"""Asterisk splits values at commas and unquotes them."""
+"""Characters that need no quoting: Asterisk splits values at commas and removes quotes."""
 
 
 class Manager(ManagerInterface):
-    """Performs one action at a time on the connection that it shares with the watch."""
+    """Performs actions over the shared connection."""
 
     def __init__(self, connection: ManagerConnection) -> None:
         self._connection = connection
@@ -43,7 +43,7 @@ class Manager(ManagerInterface):
                 raise Refused(_message_for(answer.message))
 
         try:
-            # What was never sent is sent on another connection; what was sent is never repeated.
+            # After a lost connection an action is repeated only if it was not sent.
             await self._connection.run(work, lambda: not is_unanswered)
         except (Refused, TimedOut) as error:
             if is_unanswered:
@@ -54,11 +54,13 @@ class Manager(ManagerInterface):
 async def _to_contact(
     session: Session, action: ManagerAction, phone_ip: str | None
 ) -> ManagerAction:
-    """The action with the Call-ID of the phone's registration, which Cisco's phones compare. An
-    endpoint notifies all its contacts: if some belong to another phone, the action names the
-    endpoint of the phone's newest registration, which is called like its AOR. Raises ``Refused`` if
-    the phone has no contact, to which Asterisk answers `NOTIFY sent`, too, or if another phone
-    would be notified as well."""
+    """The action with the Call-ID of the phone's registration: Cisco phones ignore a NOTIFY with
+    another Call-ID. Asterisk notifies all contacts of an endpoint. If some contacts belong to
+    another phone, the action names the endpoint of the phone's newest registration instead; this
+    endpoint has the name of its AOR.
+
+    Raises ``Refused`` if the phone has no contact (Asterisk would still answer `NOTIFY sent`), and
+    if another phone would be notified, too."""
     name = dict(action.fields).get("Endpoint", "")
     endpoint = await endpoint_called(session, name)
     if endpoint is None:
@@ -102,7 +104,7 @@ _KNOWN = (
         "invalid/unknown command",
         "Asterisk does not support this action; load chan_sccp or res_pjsip_notify.",
     ),
-    # chan_sccp knows a device of the realtime configuration only while it is registered.
+    # chan_sccp finds a device of the realtime configuration only while it is registered.
     ("device not found", _NOT_REGISTERED),
     ("device not registered", _NOT_REGISTERED),
     (

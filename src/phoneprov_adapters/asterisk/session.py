@@ -1,5 +1,5 @@
-"""A connection to Asterisk's manager interface that is logged in: actions and their answers, and
-events for listeners."""
+"""A session on Asterisk's manager interface: actions and their responses, and events for
+listeners."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
@@ -16,11 +16,12 @@ MESSAGE_LIMIT = 64 * 1024
 
 PAUSE_EVERY = 64 * 1024
 PAUSE_SECONDS = 0.01
-"""After 64 KiB the reader sleeps for 10 ms. Parsing them takes about 3 ms, so that a peer that
-sends events without end takes a quarter of the event loop's time at most; TCP slows it down."""
+"""After 64 KiB the reader sleeps for 10 ms. Parsing 64 KiB takes about 3 ms, so a peer that sends
+events without end uses at most a quarter of the event loop's time; TCP flow control slows it
+down."""
 
 LINE_COST = 32
-"""Bytes added for each line: a flood of empty lines takes as long to parse as one of short ones."""
+"""Bytes counted in addition for each line: an empty line takes as long to parse as a short one."""
 
 Message = dict[str, str]
 """The fields of a message: names in lower case, the first value of each name."""
@@ -85,18 +86,19 @@ LOGOFF_SECONDS = 1.0
 """Seconds to wait for Asterisk to close the connection after a logoff."""
 
 SILENT_SECONDS = 2.5
-"""Seconds for which Asterisk may send nothing at all while an action is unanswered. After that the
-connection is half open, and is dropped."""
+"""Seconds without any data from Asterisk, while an action is unanswered, after which the connection
+counts as half open and is dropped."""
 
 MOST_ACTIONS = 8
-"""Maximum number of actions without a list that wait for responses: the unknown ones of a loss."""
+"""Maximum number of unanswered actions without a list: after a lost connection, the outcome of so
+many actions is unknown."""
 
 MOST_ENTRIES = 50_000
 """Maximum number of entries in one list."""
 
 _FILTER = "^Event: (DeviceStatus|ContactStatus)|UserEvent: PhoneprovDrill"
-"""Asterisk sends other events of the classes of the login only if this is refused:
-it may be without ``write = system``."""
+"""The events that Asterisk sends. Asterisk may refuse the filter for an account without ``write =
+system``, and then sends all events of the login's classes."""
 
 
 class Silent(Broken):
@@ -132,7 +134,8 @@ class Answer(Struct, frozen=True):
 
 
 class _Pending:
-    """A running action: its response, then its entries until the event ``complete``."""
+    """A running action: collects its response, then the entries of its list until the event
+    ``complete``."""
 
     def __init__(self, action_id: str, complete: str, wanted: frozenset[str]) -> None:
         self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
@@ -161,7 +164,7 @@ class _Pending:
 
 
 class Session:
-    """A connection that is logged in. Actions with a list are sent one after the other."""
+    """A connection with a completed login. Actions with a list are sent one after the other."""
 
     def __init__(self, messages: Messages, writer: asyncio.StreamWriter) -> None:
         self.users = 0
@@ -177,7 +180,7 @@ class Session:
         self._heard = 0.0
         self._ping: asyncio.Future[Answer] | None = None
         self._reading = asyncio.create_task(self._read(messages))
-        # Called also for a task that is cancelled before it began.
+        # The callback runs also if the task is cancelled before it began.
         self._reading.add_done_callback(self._ended)
 
     @property
@@ -195,9 +198,10 @@ class Session:
         before: Callable[[], Awaitable[None]] = always,
         sent: Callable[[], None] = lambda: None,
     ) -> Answer:
-        """Perform an action and return its response; with ``complete``, the name of the event
-        that ends its list, also the events called ``wanted``. Awaits ``before`` when it is the
-        turn of the action, and calls ``sent`` when it is written. Raises ``Broken``."""
+        """Perform an action and return its response. For an action with a list, ``complete`` is the
+        name of the event that ends the list, and ``wanted`` are the names of its entries. Awaits
+        ``before`` immediately before the action is sent, and calls ``sent`` after it was written.
+        Raises ``Broken``."""
         async with self._lists if complete else self._actions:
             await before()
             if not self.is_open:
@@ -214,8 +218,8 @@ class Session:
                 pending.answer.cancel()
 
     async def ping(self) -> None:
-        """Return when Asterisk answered a Ping, and so has sent all earlier events. All who wait at
-        the same time share one. Raises ``Broken``."""
+        """Return when Asterisk has answered a Ping: all earlier events have then been received.
+        Concurrent callers share one Ping. Raises ``Broken``."""
         if self._ping is None or self._ping.done():
             self._ping = asyncio.ensure_future(self.ask("Ping"))
             self._ping.add_done_callback(lambda ping: ping.cancelled() or ping.exception())
@@ -240,7 +244,7 @@ class Session:
             self._send("Filter", (("Operation", "Add"), ("Filter", _FILTER)))
 
     def drop(self) -> None:
-        """Close the connection without logoff, since it does not answer."""
+        """Close the connection without logoff: Asterisk does not answer."""
         self._writer.transport.abort()
         self._reading.cancel()
 

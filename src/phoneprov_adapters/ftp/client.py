@@ -1,4 +1,4 @@
-"""aioftp's client with five changes, each of which a change upstream could make unnecessary.
+"""aioftp's client with five changes. Each can be removed when aioftp changes as described.
 
 1. TLS on the data connection starts as soon as the command is sent, while the reply is awaited.
    aioftp 0.28 finishes that handshake before it sends STOR or RETR; vsftpd, ProFTPD and
@@ -8,11 +8,12 @@
 2. Data connections go to the control connection's peer, not to the address of a 227 reply
    or to another address of the host name. Needed until ``get_passive_connection`` uses
    the peer instead of the name it was given.
-3. EPSV that is refused with any 5xx reply is followed by PASV: vsftpd answers 550 to a command
-   of ``cmds_denied``, others 522 or 530; aioftp accepts 50x only. TYPE is sent once a session.
-4. Replies are bounded, decoded leniently (a greeting in Latin-1 is not an error) and never
-   logged; a reply that the end of the connection cuts off does not count.
-5. Nothing is sent on a connection that is closed: uvloop raises RuntimeError for it.
+3. After any 5xx reply to EPSV, PASV is tried: vsftpd answers 550 to a command in its
+   ``cmds_denied``, other servers answer 522 or 530; aioftp accepts 50x only. TYPE is sent once a
+   session.
+4. The size of replies is limited, invalid UTF-8 is decoded (a greeting in Latin-1 is not an error),
+   and replies are never logged. A reply that is incomplete when the connection ends is ignored.
+5. Nothing is sent on a closed connection: uvloop would raise RuntimeError.
 """
 
 import asyncio
@@ -33,8 +34,8 @@ _REPLY_LIMIT = 64 * 1024
 """Maximum bytes of the replies to one command, preliminary replies (1xx) included."""
 
 _LINE_COST = 128
-"""Bytes added for each line: reading an empty line takes as long as reading a full one, and other
-tasks do not run while the lines of one packet are read."""
+"""Bytes counted in addition for each line: an empty line takes as long to read as a full one, and
+other tasks do not run while the lines of one packet are read."""
 
 _TLS_PAUSE = 0.2
 
@@ -65,11 +66,11 @@ async def start_tls(
     limit: int,
     session: ssl.SSLSession | None = None,
 ) -> Streams:
-    """The same connection over TLS, with a reader of this ``limit``.
+    """The same connection over TLS, with a new reader of this ``limit``.
 
-    The reader is a new one: bytes that came in before the handshake are not authenticated.
-    Servers may insist that a data connection resumes the ``session`` of the control connection,
-    which also proves that both ends are the same.
+    The old reader is dropped, because bytes received before the handshake are not authenticated.
+    Some servers require that a data connection resumes the TLS ``session`` of the control
+    connection, to prove that the client is the same.
     """
     bound: Any = context
     if session is not None:
@@ -91,8 +92,8 @@ async def start_tls(
 async def replied_and_secured(reply: Awaitable[object], handshake: Awaitable[Streams]) -> Streams:
     """The result of the handshake, after the reply has arrived.
 
-    The reply explains a failure better than the error of the handshake, so it is awaited a little
-    longer. Both tasks have ended when this returns.
+    If the handshake fails first, the reply is awaited for a moment: its text explains a failure
+    better than the error of the handshake. Both tasks have ended when this returns.
     """
     replied = asyncio.ensure_future(reply)
     secured = asyncio.ensure_future(handshake)
@@ -111,11 +112,11 @@ async def replied_and_secured(reply: Awaitable[object], handshake: Awaitable[Str
 
 
 class FtpClient(aioftp.Client):
-    """One control connection and the data connections that belong to it.
+    """One control connection and its data connections.
 
-    It has no deadlines of its own: the caller sets them, and calls ``drop`` at the end. ``context``
-    is needed for every ``tls`` but "off". ``addresses`` are the server's. ``idle`` is true
-    when every command has had its final reply, so that another one can be sent.
+    The client sets no deadlines: the caller sets them, and calls ``drop`` at the end. ``context``
+    is required unless ``tls`` is "off". ``addresses`` are the addresses of the server. ``idle`` is
+    true when every command has had its final reply, so that the next command can be sent.
     """
 
     def __init__(self, tls: Tls, context: ssl.SSLContext | None, addresses: Sequence[str]) -> None:
@@ -124,8 +125,8 @@ class FtpClient(aioftp.Client):
         self.idle = False
         self._tls = tls
         self._context = context
-        # References are kept: a writer that is garbage-collected closes the socket of its
-        # successor.
+        # References are kept: after TLS has started, the garbage collection of the plain writer
+        # would close the socket, which the TLS writer uses.
         self._writers: list[asyncio.StreamWriter] = []
         self._data_writer: asyncio.StreamWriter | None = None
         self._reply_size = 0
@@ -140,8 +141,8 @@ class FtpClient(aioftp.Client):
         except ssl.SSLError as error:
             if error.reason != "WRONG_VERSION_NUMBER":
                 raise
-            # ftp-srv answers 234 shortly before it expects TLS, and takes earlier bytes for a
-            # command. Only AUTH was sent: connect again, more slowly.
+            # ftp-srv answers 234 shortly before it expects TLS, and reads earlier bytes as a
+            # command. Only AUTH was sent: connect again, and pause before the handshake.
             self._stream = None
             await self.connect(self.server_host, self.server_port)
             await self._secure(_TLS_PAUSE)
@@ -202,7 +203,7 @@ class FtpClient(aioftp.Client):
         return await super().command(command, expected_codes, wait_codes, censor_after)
 
     async def parse_response(self) -> tuple[Code, list[str]]:
-        """One whole reply. Raises ``BadReply`` or ConnectionResetError when there is none."""
+        """One whole reply. Raises ``BadReply``, or ConnectionResetError if the connection ends."""
         self.idle = False
         code, lines = await super().parse_response()
         if len(code) != 3:
@@ -222,7 +223,8 @@ class FtpClient(aioftp.Client):
         if self._reply_size > _REPLY_LIMIT:
             raise BadReply
         text = line.decode(errors="replace").rstrip()
-        if not text[:3].isascii():  # Other digits are digits for aioftp, and messages quote them.
+        # aioftp would accept digits of other scripts, and messages quote the reply.
+        if not text[:3].isascii():
             return Code(""), text
         return Code(text[:3]), text[3:]
 
@@ -244,7 +246,7 @@ class FtpClient(aioftp.Client):
         conn_type: ConnType = "I",
         commands: Sequence[str] | None = None,  # noqa: ARG002  The base class has it.
     ) -> Streams:
-        """A data connection by EPSV, or by PASV from the first refused EPSV on."""
+        """A data connection by EPSV; by PASV after the server has refused EPSV once."""
         if self._type != conn_type:
             await self.command(f"TYPE {conn_type}", "200")
             self._type = conn_type
@@ -276,7 +278,8 @@ class FtpClient(aioftp.Client):
         conn_type: ConnType = "I",
         offset: int = 0,
     ) -> DataConnectionThrottleStreamIO:
-        """A data connection on which ``command`` has begun, over TLS if the control one is."""
+        """A data connection for ``command``, which was sent; over TLS if the control connection
+        uses TLS."""
         reader, writer = await self.get_passive_connection(conn_type)
         self._data_writer = writer
         if offset:
@@ -295,7 +298,7 @@ class FtpClient(aioftp.Client):
         addresses = self._addresses
         if self._stream is not None:
             addresses = [self._stream.writer.get_extra_info("peername")[0]]
-        # One address after the other: "happy eyeballs" forgets a socket when it is cancelled.
+        # One address after the other: asyncio's "happy eyeballs" leaks a socket when cancelled.
         reader, writer = await connected(addresses, port, limit=_REPLY_LIMIT)
         self._writers.append(writer)
         if self._stream is None and self._tls == "implicit":

@@ -1,10 +1,10 @@
-"""Temporary files of uploads: their names, in the folder of the final name, and files that earlier
-attempts left in a server's folder, listed once for all running uploads.
+"""Temporary files of uploads: their names, and finding leftover files of earlier attempts. They are
+in the folder of the final file; concurrent uploads share a listing of this folder.
 
-All phones of an office may use one folder, and listing it takes longer the more files it has. Files
-of earlier attempts existed before an upload began, so that a listing that another upload requested
-since then contains them. No upload waits for the listing of another one: the upload that lists
-removes the files of the others, too.
+All phones of an office may use one folder, and listing a folder with many files is slow. Leftover
+files exist before an upload begins, so a listing that another upload requests later contains them.
+No upload waits for the listing of another upload: the upload that requests the listing also removes
+the leftover files of the waiting uploads.
 
 Reads configurations back from an FTP server: the ``FilesOnServer`` of ``FtpUploader``.
 """
@@ -25,15 +25,15 @@ _MARK = "phoneprov-"
 _HIDDEN = re.compile(r"\.([^/]+)\.[A-Za-z0-9_-]+\.tmp")
 _TEST = re.compile(r"phoneprov-test-([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f-]{21}\.xml")
 _LONGEST_TEST = 10 * 60 * 1000
-"""Milliseconds after which a test file was left by a process that was killed."""
+"""Age in milliseconds from which a test file is a leftover of a killed process."""
 _PLAIN = re.compile(rf"([^/]+)\.{_MARK}[A-Za-z0-9_-]+\.tmp")
 _MOST_SERVERS = 64
 
 MANY = 4
 FRESH_SECONDS = 20.0
-"""In a batch, and while more than ``MANY`` uploads run, a listing of the last ``FRESH_SECONDS`` is
-reused. Files of a killed process are older when its phone is tried again: the lease on the phone
-has to run out first."""
+"""In a batch, and while more than ``MANY`` uploads run, a listing is reused for ``FRESH_SECONDS``.
+It contains the leftover files of a killed process: before the phone is tried again, its lease must
+expire, which takes longer."""
 
 
 class Names(NamedTuple):
@@ -58,10 +58,11 @@ def plain_names(upload: Upload) -> Names:
 
 
 def file_of_leftover(name: str) -> str | None:
-    """The file name for which an attempt may have left this file, None if it is not a leftover.
+    """The final name of the upload that this temporary file belongs to; None if the file is no
+    temporary file.
 
-    The identifier of the attempt has no dot, so that temporary files of ``a.b`` are not taken for
-    files of ``a``.
+    The identifier of an attempt has no dot, so a temporary file of ``a.b`` cannot be mistaken for a
+    temporary file of ``a``.
     """
     if not name.endswith(".tmp"):
         return None
@@ -70,13 +71,13 @@ def file_of_leftover(name: str) -> str | None:
 
 
 def name_of_test(attempt: str) -> str:
-    """The name of a test file; ``attempt`` is a UUID of version 7, which begins with its time."""
+    """The name of a test file; ``attempt`` is a UUID of version 7, which begins with a time."""
     return f"phoneprov-test-{attempt}.xml"
 
 
 def is_left_test(name: str, now: str) -> bool:
-    """Whether this is a test file, or a temporary one for it, that was left before the test file
-    ``now`` was made."""
+    """Whether ``name`` is a leftover test file, or its temporary file, that is older than the test
+    file ``now`` by at least ``_LONGEST_TEST``."""
     found, own = _TEST.fullmatch(file_of_leftover(name) or name), _TEST.fullmatch(now)
     return bool(found and own) and _moment(found) + _LONGEST_TEST < _moment(own)
 
@@ -86,8 +87,8 @@ def _moment(found: re.Match[str] | None) -> int:
 
 
 class _Listing:
-    """``names`` are the names of temporary files, None while the server lists; ``uploads`` are the
-    uploads that look for leftover files."""
+    """A listing of a server's folder. ``names`` are the names of temporary files, None while the
+    server lists; ``uploads`` are the uploads whose leftover files the listing upload removes."""
 
     def __init__(self, upload: Upload) -> None:
         self.began = asyncio.get_running_loop().time()
@@ -96,7 +97,7 @@ class _Listing:
 
 
 class Listings:
-    """The last listing of each server."""
+    """The last listing of each server's folder."""
 
     def __init__(self) -> None:
         self._last: dict[str, _Listing] = {}
@@ -104,8 +105,8 @@ class Listings:
 
     @contextmanager
     def upload(self) -> Iterator[None]:
-        """Count a running upload. If one fails, it may leave a file: all listings are dropped
-        then."""
+        """Count a running upload. If the upload fails, it may leave a file, so all listings are
+        dropped."""
         self._under_way += 1
         try:
             yield
@@ -116,8 +117,9 @@ class Listings:
             self._under_way -= 1
 
     async def leftovers(self, session: FtpSession, upload: Upload) -> list[str]:
-        """The names that this upload has to remove: files from before it began, possibly of
-        other uploads; none if another upload removes them. Raises like ``FtpSession.names``."""
+        """The names of the leftover files that this upload has to remove, possibly for other
+        uploads, too; empty if another upload removes its files. Raises like
+        ``FtpSession.names``."""
         steps = session.steps
         known = self._last.get(steps.server)
         is_one_of_many = upload.more_follow or self._under_way > MANY
@@ -156,12 +158,12 @@ _LISTING = "listing"
 _LISTING_LIMIT = 16 * 1024 * 1024
 _LINE_LIMIT = 4096
 _GIVEN_UP = 1024 * 1024
-"""A transfer of more bytes is given up, which ends the session on some servers."""
+"""A longer transfer is aborted. Some servers end the session then."""
 
 
 class FtpFiles(FilesOnServer):
-    """A session of ``server``. Each call has deadlines of its own, or all calls share the deadlines
-    of the session."""
+    """The files on ``server``, over one session. With ``has_own_deadlines`` each call has its own
+    deadlines; otherwise all calls share the deadlines of the session."""
 
     def __init__(self, server: FtpServer, session: FtpSession, *, has_own_deadlines: bool) -> None:
         self._server = server
@@ -169,7 +171,7 @@ class FtpFiles(FilesOnServer):
         self._has_own_deadlines = has_own_deadlines
 
     async def listing(self, names: Collection[str]) -> Mapping[str, str] | None:
-        """By MLSD or, as for vsftpd, which does not have it, LIST."""
+        """See the port. By MLSD, or by LIST on servers without MLSD, such as vsftpd."""
         self._begin(LISTING_SECONDS)
         for command, stamp in (("MLSD", _by_facts), ("LIST", _as_ls)):
             lines = _Lines(frozenset(names), stamp)
@@ -215,11 +217,11 @@ class FtpFiles(FilesOnServer):
 
 
 class _Enough(Exception):
-    """More is not read."""
+    """Ends a transfer: the rest is not needed."""
 
 
 class _Lines:
-    """Finds the lines of ``names`` in a listing that arrives in pieces. Lines longer than 4 KiB
+    """Finds the lines of the files ``names`` in a listing, block by block. Lines longer than 4 KiB
     are skipped."""
 
     def __init__(self, names: frozenset[str], stamp: Callable[[str], tuple[str, str]]) -> None:
@@ -245,18 +247,20 @@ class _Lines:
     def _note(self, line: str) -> None:
         stamp, name = self._stamp(line)
         if name in self._names:
-            # A name with a space may end like another one: a change of either is one.
+            # ``name`` is the last word of a line, so "a b.xml" is found as "b.xml", too. The stamps
+            # of both lines are joined: a change of either file is reported.
             self.found[name] = self.found.get(name, "") + stamp
 
 
 def _by_facts(line: str) -> tuple[str, str]:
-    """``modify=20260131081530;size=812; NAME`` (RFC 3659, section 7)."""
+    """Facts and name in ``modify=20260131081530;size=812; NAME`` (RFC 3659, section 7)."""
     facts, _, name = line.rstrip("\r").partition(" ")
     return facts, name.rpartition("/")[2]
 
 
 def _as_ls(line: str) -> tuple[str, str]:
-    """``-rw-r--r-- 1 ftp ftp 812 Jan 31 08:15 NAME``, a link with its target after the name."""
+    """Facts and name in ``-rw-r--r-- 1 ftp ftp 812 Jan 31 08:15 NAME``; the target of a link
+    (``NAME -> TARGET``) is ignored."""
     words = line.split()
     end = words.index("->") if "->" in words else len(words)
     return " ".join(words[: end - 1]), words[end - 1] if end else ""

@@ -1,4 +1,4 @@
-"""Replacing a file on an FTP server, and finding out what an interrupted replacement left."""
+"""Replacing a file on an FTP server, and the state of the files after an interrupted rename."""
 
 import asyncio
 import hashlib
@@ -17,10 +17,10 @@ FOUND_LATER = (
 )
 
 _CLEAN_UP_SECONDS, _NEW_SESSION_SECONDS = 5.0, 3.0
-"""Seconds to delete the temporary file in the session of the upload, and in a new one."""
+"""Seconds to delete the temporary file: in the session of the upload, and in a new session."""
 
 _GRACE_SECONDS = 2.0
-"""Seconds beyond the deadline of the upload. All deadlines of a switch together stay below 30 s."""
+"""Seconds after the deadline of the upload. All deadlines of a switch together are below 30 s."""
 
 _PAUSES = (0.2, 0.4, 0.8, 0.0)
 """Seconds after each attempt: a server may be restarting."""
@@ -31,9 +31,9 @@ async def clean_up(
 ) -> None:
     """Delete the temporary file after ``error``, if the server permits it within a few seconds.
 
-    The deadlines are its own: the upload may have failed because its deadline passed. A slow server
-    may still reply to the last command, and would need longer for a new login. If it does not, or
-    if the session cannot be used, a new one is opened.
+    It has its own deadlines, because the deadline of the upload may have passed. A slow server may
+    still reply to the last command, which is faster than a new login. If it does not reply, or if
+    the session cannot be used, a new session is opened.
     """
     timeout = server.settings.timeout
     short = min(timeout, _NEW_SESSION_SECONDS)
@@ -58,10 +58,10 @@ async def is_in_place(
     digest: str,
     error: PhoneprovError,
 ) -> bool:
-    """Whether the final name is the new file, after a rename was sent and ``error`` followed.
+    """Whether the new file has the final name, after an ``error`` that followed the rename command.
 
-    False when it is the old file. Raises with the code ``OUTCOME_UNKNOWN`` when that cannot be
-    found out.
+    False if the old file still has the final name. Raises an error with the code
+    ``OUTCOME_UNKNOWN`` if the server does not answer this question.
     """
     left = max(0.0, session.steps.left()) + _GRACE_SECONDS
     timeout = server.settings.timeout
@@ -93,10 +93,10 @@ async def is_in_place(
 
 
 async def _found(session: FtpSession, upload: Upload, temporary: str, digest: str) -> bool | None:
-    """Whether the final name is the new file; None if the replies of the server do not decide it.
+    """Whether the new file has the final name; None if the replies of the server do not show it.
 
-    A server that is slow, or whose reply was lost, may carry the rename out later. It cannot after
-    the temporary file was deleted; so the file is deleted first, and the reply decides.
+    A slow server may still carry out the rename later, unless the temporary file has been deleted.
+    So the temporary file is deleted first: if that succeeds, no rename has taken place.
     """
     if await session.removed(temporary):
         return False
@@ -112,11 +112,11 @@ _OLD_LIMIT = 16 * 1024 * 1024
 
 
 class Replacement:
-    """One such replacement: ``temporary`` takes the name ``final`` from the old file, which gets
-    the name ``aside``.
+    """Replaces a file on a server that does not rename onto an existing file: renames the old file
+    ``final`` to ``aside``, then ``temporary`` to ``final``.
 
-    A session that was lost is opened once more to restore the old file, with deadlines of its own,
-    since the deadlines of the upload may have passed.
+    If the session is lost, the old file is restored over a new session, which has its own
+    deadlines because the deadlines of the upload may have passed.
     """
 
     def __init__(self, server: FtpServer, final: str, names: Names) -> None:
@@ -127,13 +127,13 @@ class Replacement:
         self._may_move_later = False
 
     async def perform(self, session: FtpSession, proceed: Proceed) -> None:
-        """Makes ``final`` the new file. After an error it is the old one or, when only a reply was
-        lost, the new one, whole.
+        """Replace the old file. After an error ``final`` is the complete old file or, if only a
+        reply was lost, the complete new file.
 
-        Raises ``Refused`` when the server refuses, ``TimedOut`` when it does not answer;
-        ``Refused`` with the code ``OUTCOME_UNKNOWN`` when the old file could not be restored,
-        ``TimedOut`` with it when the server may still rename the old file. A cancellation is passed
-        on when the files are in order.
+        Raises ``Refused`` if the server refuses, and ``TimedOut`` if it does not answer. With the
+        code ``OUTCOME_UNKNOWN``: ``Refused`` if the old file could not be restored, ``TimedOut`` if
+        the server may still rename the old file. A cancellation takes effect after the replacement
+        has finished or the old file is restored.
         """
         old = await session.read(self._final, _OLD_LIMIT, RENAMING)
         if old is None:
@@ -158,7 +158,7 @@ class Replacement:
             raise
 
     async def _put_back(self, session: FtpSession, old: bytes) -> None:
-        """Restores the old file under the final name, by rename or by writing it."""
+        """Restore the old file under its final name, by a rename or by an upload."""
         if session.idle:
             try:
                 await self._restore(session, old)
@@ -187,7 +187,7 @@ class Replacement:
     async def _restore(self, session: FtpSession, old: bytes) -> None:
         found = await session.read(self._final, _OLD_LIMIT, RENAMING)
         if found is not None and not self._overwritten:
-            return  # The old file was not renamed, or the new one has its name.
+            return  # The old file was not renamed, or the new file has the final name.
         self._may_move_later = False
         try:
             if await session.rename(self._aside, self._final):

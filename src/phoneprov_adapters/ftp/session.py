@@ -35,12 +35,12 @@ _LS_LINE = re.compile(r"-([r-][w-][xsS-][r-][w-][xsS-][r-][w-][xtT-])[+.@]?\s")
 
 
 class FtpSession:
-    """Names are names of files in the configured folder.
+    """A session on a server, with an open login. Names are names of files in the configured folder.
 
-    Every method raises like ``Steps.step``, with the name of the step. ``steps`` has its deadlines.
-    ``rename_sent`` is true from the moment RNTO is sent: from then on the target may be the renamed
-    file. ``rename_refused`` is true if the server refused the last one. ``shows_modes`` is false if
-    the server is known not to show the permissions of files.
+    Every method raises like ``Steps.step``; the message names the step. ``steps`` has the
+    deadlines. ``rename_sent`` is true once RNTO was sent: the target may then be the renamed file.
+    ``rename_refused`` is true if the server refused the last RNTO. ``shows_modes`` is false if the
+    server does not show the permissions of files.
     """
 
     def __init__(self, client: FtpClient, steps: Steps) -> None:
@@ -61,13 +61,13 @@ class FtpSession:
         self._client.drop()
 
     async def finish_command(self, doing: str = "removing") -> None:
-        """Give up a transfer, and wait until another command can be sent."""
+        """Abort a transfer, and wait until the next command can be sent."""
         async with self.steps.step(doing):
             await self._client.finish_command()
 
     async def resume(self, steps: Steps) -> bool:
-        """Begin another upload, with its deadlines. False if the server does not answer as it
-        should: it may have ended the session."""
+        """Begin another upload with the deadlines ``steps``. False if the server does not answer
+        with success: it may have ended the session."""
         self.rename_sent = self.rename_refused = False
         self._client.forget_closed()
         self.steps = Steps(steps.server, _SHORT_SECONDS, steps.rest())
@@ -84,7 +84,7 @@ class FtpSession:
         self._client.leave()
 
     async def quit(self) -> None:
-        """Send QUIT, if the server waits for a command; its reply may be missing or late."""
+        """Send QUIT if the server waits for a command; a missing or late reply is no error."""
         if self.idle:
             with suppress(PhoneprovError):  # The file is in place.
                 async with Steps(self.steps.server, _SHORT_SECONDS, self.steps.rest()).step(
@@ -124,13 +124,14 @@ class FtpSession:
             return False
 
     async def is_another(self, name: str, content: Content) -> bool:
-        """Whether the content of the file differs, or the server refuses to send the file. After a
-        longer file the session is ``idle`` unless the server has ended it."""
+        """Whether the content of the file differs, or the server refuses to send the file. If the
+        file is longer, the transfer is aborted, and the session is not ``idle`` if the server has
+        ended it."""
         try:
             is_same = await self._is_as_sent(name, content.size, content.sha256, VERIFYING)
         except ServerRefused:
             return True
-        if not self.idle:  # It is longer, and was not read to its end.
+        if not self.idle:  # The file is longer and was not read to its end.
             with suppress(PhoneprovError):
                 await self.finish_command(VERIFYING)
         return not is_same
@@ -153,16 +154,16 @@ class FtpSession:
         return received == size and digest.hexdigest() == sha256
 
     async def read(self, name: str, limit: int, doing: str) -> bytes | None:
-        """A file's content, None when the server gives none. Raises ``Refused`` when it has
-        more than ``limit`` bytes."""
+        """The content of a file; None if the server refuses to send it. Raises ``Refused`` if the
+        file has more than ``limit`` bytes."""
         content = bytearray()
 
         def take(block: bytes) -> None:
             content.extend(block)
             if len(content) > limit:
                 raise Refused(
-                    f"The file on the FTP server {self.steps.server} is too large to be kept "
-                    f"safe while {doing}."
+                    f"The old file on the FTP server {self.steps.server} is too large to be kept "
+                    f"for a restore (more than {limit:,} bytes) while {doing}."
                 )
 
         try:
@@ -174,9 +175,9 @@ class FtpSession:
     async def rename(
         self, source: str, target: str, proceed: Callable[[], Awaitable[None]] | None = None
     ) -> bool:
-        """Rename a file. False when the server refuses the new name (550, 553), which some
-        do when a file of that name exists. ``proceed`` is awaited before the command that changes
-        the files."""
+        """Rename a file. False if the server refuses the new name (550, 553): some servers do so
+        if a file with this name exists. ``proceed`` is awaited before RNTO, the command that
+        changes the files."""
         async with self.steps.step(RENAMING, NEW_NAME):
             await self._client.command(f"RNFR {source}", "350")
         if proceed is not None:
@@ -206,8 +207,9 @@ class FtpSession:
         return True
 
     async def mode(self, name: str) -> int | None:
-        """The permissions of a file; None if it does not exist or the server does not show them.
-        MLST shows them in the fact UNIX.mode, and LIST in the first word of a line, as ``ls``."""
+        """The permissions of a file; None if the file does not exist or the server does not show
+        permissions. MLST has them in the fact UNIX.mode, LIST in the first word of a line, like
+        ``ls``."""
         if self._has_mlst:
             try:
                 async with self.steps.step(VERIFYING):
@@ -239,11 +241,11 @@ class FtpSession:
         return True
 
     async def names(self) -> list[str]:
-        """The names in the folder, hidden files too if the server lists them.
+        """The names of the files in the folder, with hidden files if the server lists them. Empty
+        if the server supports no listing.
 
-        Names with spaces are not supported: facts, rights and dates stand before the name, which is
-        the last word of a line in each of the formats (RFC 3659, section 7; RFC 959, section
-        4.1.3). Empty if the server supports no listing.
+        The name is the last word of a line in every format, after facts, permissions and dates (RFC
+        3659, section 7; RFC 959, section 4.1.3). So names with spaces are not supported.
         """
         for command in ("MLSD", "NLST -a", "LIST -a"):
             listing = bytearray()
@@ -264,8 +266,8 @@ class FtpSession:
         return []
 
     async def retrieve(self, command: str, doing: str, take: Callable[[bytes], None]) -> None:
-        """Pass the data of a command to ``take``, in pieces of at most 64 KiB. What ``take`` raises
-        ends the transfer in its middle: then ``finish_command`` comes next."""
+        """Pass the data of a command to ``take``, in blocks of at most 64 KiB. An error that
+        ``take`` raises interrupts the transfer: the caller must then call ``finish_command``."""
         async with self.steps.step(doing):
             stream = await self._client.get_stream(command, "1xx")
         while True:
@@ -279,7 +281,7 @@ class FtpSession:
 
 
 class FtpServer(NamedTuple):
-    """One server, and how to log in there. ``context`` is None without TLS."""
+    """One server with its login. ``context`` is None without TLS."""
 
     host: str
     settings: FtpSettings
@@ -297,7 +299,7 @@ class FtpServer(NamedTuple):
 
     @asynccontextmanager
     async def opened(self, steps: Steps) -> AsyncIterator[FtpSession]:
-        """A session; at the end send QUIT, unless there is an error. Leaves no socket open."""
+        """A session, which sends QUIT at the end unless there is an error. Closes every socket."""
         session = await self.session(steps)
         try:
             yield session
@@ -306,7 +308,7 @@ class FtpServer(NamedTuple):
             session.drop()
 
     async def session(self, steps: Steps) -> FtpSession:
-        """Connect, log in, change to the folder. The caller has to end the session."""
+        """Connect, log in and change to the folder. The caller must end the session."""
         settings = self.settings
         what = "the FTP server (PHONEPROV_FTP_HOST)"
         addresses = await looked_up(self.host, settings.port, what, steps.rest())
@@ -333,11 +335,11 @@ class FtpServer(NamedTuple):
 
 
 class _Longer(Exception):
-    """A file is longer than expected; the rest is not read."""
+    """Ends a transfer: the file is longer than expected, and the rest is not read."""
 
 
 async def _block(stream: DataConnectionThrottleStreamIO) -> bytes:
-    """The next 64 KiB, less at the end, nothing after it."""
+    """The next 64 KiB; fewer bytes before the end of the data, none at the end."""
     block = bytearray()
     while len(block) < BLOCK:
         part = await stream.read(BLOCK - len(block))

@@ -1,7 +1,7 @@
 """The settings of an FTP server, and the steps of an upload: deadlines and error messages.
 
-The number of a reply does not distinguish a wrong password from a server that requires TLS or is
-full; the text does. The text is only searched, never repeated.
+The code of a reply is the same for a wrong password, a server that requires TLS and a full server;
+only the text of the reply differs. The text is searched for words, and never quoted in messages.
 """
 
 import asyncio
@@ -19,18 +19,18 @@ from phoneprov_core.kernel.errors import Refused, TimedOut
 from phoneprov_core.kernel.fields import SECRET, Redacted
 
 TOTAL_SECONDS = 15.0
-"""Seconds for a whole upload. Together with the first request to the phone (1), the clearing of the
-session (5) and the restart (8) a switch ends within 30 seconds."""
+"""Seconds for a whole upload. Together with the first request to the phone (1 s), the clearing of
+the service session (5 s) and the restart (8 s) a switch ends within 30 seconds."""
 
 
 class FtpSettings(Redacted, frozen=True, kw_only=True):
-    """One FTP server, or with ``host`` None the server on every phone.
+    """The settings of one FTP server; with ``host`` None, of the FTP server of each phone.
 
     ``tls_ca`` is the path of a PEM file with the trusted authorities, None for the system's store.
-    ``directory`` is a folder below the login folder, or an absolute one; empty stays in the login
-    folder. ``timeout`` is seconds for one step (one command, or 64 KiB of a file), ``total``
-    seconds for a whole upload. Raises ValueError for an invalid value. No representation contains
-    the password.
+    ``directory`` is an absolute path or a path below the login folder; empty is the login folder.
+    ``timeout`` is the number of seconds for one step (one command, or 64 KiB of a file), ``total``
+    the number of seconds for a whole upload. Raises ValueError for an invalid value. The password
+    is in no ``repr``.
     """
 
     host: str | None = None
@@ -103,7 +103,7 @@ _OOPS = re.compile(r"\bOOPS\b")
 
 
 def _advice(words: str) -> str:
-    """What to change after vsftpd's `500 OOPS`."""
+    """The advice for vsftpd's `500 OOPS`."""
     if "writable root" in words:
         return (
             "The root folder of the account must not be writable for it: chmod a-w, or set "
@@ -149,10 +149,10 @@ class ServerRefused(Refused):
 
 
 class Steps:
-    """The clock of one upload: no step is longer than ``timeout``, all end within ``total``.
+    """The deadlines of one upload, in seconds: ``timeout`` for each step, ``total`` for all steps.
 
-    Both are seconds. ``server`` is the ``host:port`` in messages. The clock starts when the object
-    is created (``began``, by the loop's clock), in a running event loop.
+    ``server`` is the ``host:port`` for messages. The time begins when the object is created
+    (``began``, by the clock of the running event loop).
     """
 
     def __init__(self, server: str, timeout: float, total: float) -> None:
@@ -166,19 +166,19 @@ class Steps:
         return self._end - asyncio.get_running_loop().time()
 
     def rest(self) -> float:
-        """Seconds until the end of one more step."""
+        """Seconds that the next step may take."""
         return min(self.timeout, self.left())
 
     @asynccontextmanager
     async def step(
         self, doing: str, what: str = "a command", *, is_clear: bool = False
     ) -> AsyncIterator[None]:
-        """One step; ``doing`` and ``what`` are parts of the message. ``is_clear`` is true for a
-        login without TLS.
+        """Run one step with its deadline. ``doing`` (the step) and ``what`` (the object of the
+        command) are parts of messages. ``is_clear`` is true for a login without TLS.
 
-        Raises ``TimedOut``, ``ServerRefused`` for a reply that refuses ``what``, ``Refused`` for
-        every other failure of a server or a network. The cause is dropped, since it contains the
-        server's text.
+        Raises ``TimedOut``, ``ServerRefused`` for a reply that refuses ``what``, and ``Refused``
+        for other failures of the server or the network. The cause of an error is dropped, because
+        it contains the server's text.
         """
         try:
             async with asyncio.timeout(self.rest()):
@@ -209,13 +209,13 @@ class Steps:
             ) from None
 
     def late(self, doing: str) -> TimedOut:
-        """The error of a step whose deadline passed."""
+        """The error of a step that exceeded its deadline."""
         hint = ""
         if doing == CONNECTING:
             hint = (
-                " Check that it is on, and PHONEPROV_FTP_HOST and PHONEPROV_FTP_PORT; a server that"
-                " expects TLS at once sends no greeting: PHONEPROV_FTP_TLS=implicit, usually port "
-                "990."
+                " Check that the server is on, and check PHONEPROV_FTP_HOST and PHONEPROV_FTP_PORT."
+                " A server with implicit TLS sends no greeting without TLS: set "
+                "PHONEPROV_FTP_TLS=implicit; its port is usually 990."
             )
         return TimedOut(f"The FTP server {self.server} did not answer in time while {doing}.{hint}")
 
@@ -263,16 +263,17 @@ class Steps:
 
 
 def _meaning_at_login(reply: str, words: str) -> _Meaning | None:
-    """Why a server refuses a client: vsftpd answers 530 to a login without TLS, ProFTPD 550,
-    Pure-FTPd 421; a full vsftpd or Pure-FTPd answers 421, a full ProFTPD 530."""
+    """The reason for a refused login. To a login without TLS, vsftpd answers 530, ProFTPD 550 and
+    Pure-FTPd 421. With too many clients, vsftpd and Pure-FTPd answer 421, ProFTPD 530."""
     if _TLS.search(words):
         return "tls"
     return "full" if reply == "421" or _FULL.search(words) else None
 
 
 def _meaning_at_upload(reply: str, words: str) -> _Meaning | None:
-    """Why a server refuses a file: 452 and 552 (RFC 959, section 4.2.2), or another refusal with
-    such a text. With a full disk, vsftpd answers 451 "Failure writing to local file", Pure-FTPd
-    451 "Error during write to file", ProFTPD 451 "Transfer aborted. Input/output error"."""
+    """The reason for a refused file: no space, by the codes 452 and 552 (RFC 959, section 4.2.2),
+    or by the text of another refusal. With a full disk, vsftpd answers 451 "Failure writing to
+    local file", Pure-FTPd 451 "Error during write to file", ProFTPD 451 "Transfer aborted.
+    Input/output error"."""
     is_space = reply in _MAYBE_SPACE_REPLIES and _SPACE.search(words)
     return "space" if reply in _SPACE_REPLIES or is_space else None

@@ -51,38 +51,39 @@ UNREADABLE = (
 )
 
 NO_LOOK = (
-    "The phone's own FTP server is not looked at: PHONEPROV_FTP_PASSWORD is sent there with an "
-    "upload only."
+    "The files on the phone's own FTP server are not read: PHONEPROV_FTP_PASSWORD is sent to the "
+    "phone only for an upload."
 )
 
 KEPT_SECONDS = 5.0
 """Seconds for which an idle session is kept for the next upload of a batch."""
 
 _READ_AND_WRITE = 0o666
-# With its default umask 077, vsftpd gives an uploaded file the mode 0600, so that a TFTP server of
-# another user cannot read it. A first file gets 0644.
+# With its default umask 077, vsftpd gives an uploaded file the mode 0600, so a TFTP server that
+# runs as another user cannot read it. The first file of a name gets 0644.
 _OWN, _FIRST = 0o600, 0o644
 
 
 class FtpUploader(ConfigUploader, ReadsFiles):
-    """Uploads over FTP; the ports' docstrings are the contract. Each upload has a login of its own,
-    except in a batch to the configured server: one login serves many uploads, in sequence.
+    """Uploads over FTP; the ports' docstrings are the contract. Each upload has its own login,
+    except in a batch to a configured server: there one login serves many uploads in sequence.
 
-    A configured server is not checked; a phone's address is checked against ``networks`` at each
-    upload, since the inventory may hold older ones. Unchanged content is uploaded and verified
-    again, since another program may have changed the file.
+    The address of a configured server is not checked. A phone's address is checked against
+    ``networks`` at each upload, because the inventory may hold addresses from before a change of
+    the setting. Unchanged content is uploaded and verified again, because another program may have
+    changed the file.
 
-    Files that earlier attempts left are found in listings that concurrent uploads share (see
-    ``listings``). When a fault follows the rename, the outcome is found out over a fresh
-    connection (see ``aftermath``), which may take 2 seconds beyond ``total``. To delete the
-    temporary file of a failed upload may take 8 seconds beyond it.
+    Leftover files of earlier attempts are found in listings that concurrent uploads share (see
+    ``listings``). After an error that follows the rename, the state of the file is read over a new
+    connection (see ``is_in_place``), which may take 2 seconds more than ``total``. Deleting the
+    temporary file of a failed upload may take 8 seconds more than ``total``.
 
-    Sockets are closed at once when the caller is cancelled, with one exception: on a server
-    that does not rename onto an existing file (a note says so) the replacement begun is
-    brought to an end first, which may take one ``timeout`` beyond ``total``.
+    Sockets are closed at once when the caller is cancelled, with one exception: on a server that
+    does not rename onto an existing file (a note says so), a replacement in progress is finished
+    first, which may take one ``timeout`` more than ``total``.
 
-    Creating one reads ``tls_ca`` from disk: OSError if it does not exist, ssl.SSLError if it
-    contains no certificate.
+    The constructor reads ``tls_ca`` from disk. Raises OSError if the file does not exist, and
+    ssl.SSLError if it contains no certificate.
     """
 
     def __init__(self, settings: FtpSettings, networks: PhoneNetworks) -> None:
@@ -108,7 +109,7 @@ class FtpUploader(ConfigUploader, ReadsFiles):
                     notes = (REPLACED_ANOTHER,)
                 if session.idle:
                     return await self._replace(server, session, upload, notes)
-            # The old file is longer, and some servers end a session whose transfer was given up.
+            # The old file is longer, and some servers end the session after an aborted transfer.
             async with server.opened(steps) as session:
                 return await self._replace(server, session, upload, notes)
 
@@ -143,9 +144,9 @@ class FtpUploader(ConfigUploader, ReadsFiles):
             yield FtpFiles(server, session, has_own_deadlines=seconds is None)
 
     async def try_upload(self, attempt: str) -> tuple[str, ...]:
-        """Upload a test file to the configured server, as a configuration is uploaded, and delete
-        it, and test files that killed processes left. ``attempt`` is an ordered id. Returns the
-        notes of the upload. Raises like ``upload``."""
+        """Upload a test file to the configured server in the same way as a configuration. Then
+        delete the test file, and leftover test files of killed processes. ``attempt`` is an ordered
+        id. Returns the notes of the upload. Raises like ``upload``."""
         test = Upload("", name_of_test(attempt), b"phoneprov doctor", attempt)
         uploaded = await self.upload(test)
         server = self._server(None)
@@ -169,12 +170,12 @@ class FtpUploader(ConfigUploader, ReadsFiles):
     async def _tidy(
         self, server: FtpServer, session: FtpSession, upload: Upload, aside: str | None
     ) -> tuple[str, ...]:
-        """Delete the files of earlier attempts for this name, now that the new file is in place;
-        ``aside`` is the old file if it was renamed.
+        """Delete the leftover files of earlier attempts for this name. ``aside`` is the name of the
+        old file if it was renamed.
 
-        After the upload, since an attempt that was killed may have left the only complete copy of
-        the old file under such a name. A lost connection is opened once more. A failure is only
-        noted, since the upload has succeeded.
+        To be called after the new file is in place: a leftover of a killed attempt may be the only
+        complete copy of the old file. After a lost connection, a new connection is opened once. A
+        failure becomes a note, because the upload has succeeded.
         """
         with suppress(PhoneprovError):
             if session.idle:
@@ -187,7 +188,8 @@ class FtpUploader(ConfigUploader, ReadsFiles):
             if not session.idle:
                 async with server.opened(session.steps) as fresh:
                     if aside is not None:
-                        await fresh.removed(aside)  # It is refused if only the reply was lost.
+                        # Refused if the file was deleted and only the reply was lost.
+                        await fresh.removed(aside)
                     await self._remove_leftovers(fresh, upload)
                 return ()
         return (NOT_TIDY,)
@@ -199,15 +201,15 @@ class FtpUploader(ConfigUploader, ReadsFiles):
 
 
 class _KeptSessions:
-    """Idle sessions on one server, the last one used first: there are never more than uploads ran
-    at once. Each is asked for a sign of life before it is used again."""
+    """Idle sessions on one server; the most recently used session is reused first. Their number
+    never exceeds the number of concurrent uploads. A session is tested before it is reused."""
 
     def __init__(self) -> None:
         self._idle: dict[FtpSession, asyncio.TimerHandle] = {}
 
     @asynccontextmanager
     async def opened(self, server: FtpServer, steps: Steps) -> AsyncIterator[FtpSession]:
-        """An idle session, or a new one. It is kept afterwards, unless there is an error."""
+        """An idle session, or a new session. It is kept for reuse unless there is an error."""
         session = await self._resumed(steps) or await server.session(steps)
         try:
             yield session
@@ -233,7 +235,7 @@ class _KeptSessions:
                 session.drop()
         if is_alive:
             return session
-        self.close()  # A server that was restarted has ended the others as well.
+        self.close()  # If the server was restarted, the other sessions have ended, too.
         return None
 
     def close(self) -> None:
@@ -266,8 +268,8 @@ async def _put(
         await session.verify(names.temporary, size, digest)
         notes += await kept_mode(session, names.temporary, upload.filename)
         if steps.left() < 2 * (began - steps.left()):
-            # The rename and the second read back would not end in time. Without the rename, the
-            # outcome is known.
+            # The rename and the second read back would exceed the deadline. Without the rename the
+            # outcome is certain: the old file is in place.
             raise steps.late(RENAMING)
         await upload.proceed()  # another process may have removed the temporary file
         if not await session.rename(names.temporary, upload.filename, upload.proceed):
@@ -288,11 +290,11 @@ async def _put(
 
 async def kept_mode(session: FtpSession, name: str, final: str) -> tuple[str, ...]:
     """Give the file ``name`` the mode of the file ``final``, which it will replace, by SITE CHMOD:
-    phones may read it through a TFTP server of another user. Returns the notes for the step. Raises
-    like ``FtpSession.mode``."""
+    a TFTP server that runs as another user may have to read the file. Returns the notes for the
+    step. Raises like ``FtpSession.mode``."""
     found = await session.mode(name) if session.shows_modes else None
     if found is None:
-        session.shows_modes = False  # The file exists; a later one of the session is not asked for.
+        session.shows_modes = False  # The file exists, so the server shows no modes at all.
         return ()
     old = await session.mode(final)
     new = found & _READ_AND_WRITE
@@ -304,7 +306,7 @@ async def kept_mode(session: FtpSession, name: str, final: str) -> tuple[str, ..
     if wanted != new and await session.change_mode(name, wanted):
         new = (await session.mode(name) or wanted) & _READ_AND_WRITE
     if wanted != new:
-        was = "" if old is None else f", the old one had {old:04o}"
+        was = "" if old is None else f", the old file had {old:04o}"
         return (f"the new file has the mode {new:04o}{was}: {UNREADABLE}",)
     if new != _OWN:
         return ()

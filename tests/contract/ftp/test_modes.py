@@ -84,7 +84,7 @@ async def test_mode_that_the_server_only_claims_to_have_changed_is_noted(tmp_pat
 
         mode, notes = await uploaded(settings, tmp_path, 0o644)
 
-    assert (mode, "has the mode 0600, the old one had 0644" in notes) == (0o600, True)
+    assert (mode, "has the mode 0600, the old file had 0644" in notes) == (0o600, True)
 
 
 async def test_readable_file_has_no_note(tmp_path: Path) -> None:

@@ -167,8 +167,13 @@ async def test_open_during_an_upgrade_waits_for_its_end(
     monkeypatch.setattr(processes, "_LOCK_SECONDS", 0.0)
     async with processes.alone(file.with_name("other.db")):
         shutil.copy(file, file.with_name("other.db"))
-        with pytest.raises(Unavailable, match="upgrades the database"):
-            await database_in(file.with_name("other.db")).open()
+        other = database_in(file.with_name("other.db"))
+        with pytest.raises(Unavailable, match="is upgrading the database; try again later"):
+            await other.open()
+        monkeypatch.setattr(processes, "_holders_of", lambda _: "process 7 (phoneprov db upgrade)")
+        named = r"is upgrading the database \(process 7 \(phoneprov db upgrade\)\); try"
+        with pytest.raises(Unavailable, match=named):
+            await other.open()
 
 
 @pytest.mark.parametrize("becomes", ["moved", "removed", "replaced"])

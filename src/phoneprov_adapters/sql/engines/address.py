@@ -1,4 +1,4 @@
-"""URLs of databases, and a PostgreSQL address: its hosts, and the connection to one of them."""
+"""URLs of databases, the hosts of a PostgreSQL URL, and the connection to a host."""
 
 from pathlib import Path
 from typing import Self
@@ -23,7 +23,7 @@ _UNSUPPORTED = """
     requiressl scram_client_key scram_server_key sslcertmode sslcompression sslcrldir
     sslkeylogfile sslsni tcp_user_timeout
 """
-"""Options of libpq 18 that asyncpg does not know: it would send them to the server as settings.
+"""Options of libpq 18 that asyncpg does not support: it would send them to the server as settings.
 https://www.postgresql.org/docs/18/libpq-connect.html#LIBPQ-PARAMKEYWORDS"""
 
 
@@ -40,14 +40,13 @@ class Host(Struct, frozen=True):
 class PostgresAddress(Struct, frozen=True):
     """An address ``postgresql+asyncpg://user:password@host:port/database?option=value``.
 
-    ``dsn`` is the part that the driver reads. It knows the options of libpq, above all
-    ``host`` (the folder of a Unix socket), ``sslmode`` and ``sslrootcert``. Other options are
-    settings of the server. ``hosts`` are the hosts it names, at least one.
+    ``dsn`` is the part for the driver. The driver supports options of libpq, above all ``host``
+    (the folder of a Unix socket), ``sslmode`` and ``sslrootcert``, and sends other options to the
+    server as settings. ``hosts`` are the hosts of the address, at least one.
 
-    ``pgbouncer``, from the option ``pgbouncer=true``, says that the connections go through a
-    pgbouncer in transaction mode: each transaction may use another connection of the server.
-    So no prepared statement is kept, and no setting is sent at connect time, which pgbouncer
-    refuses.
+    ``pgbouncer``, from the option ``pgbouncer=true``: the connections go through a pgbouncer in
+    transaction mode, so each transaction may use a different connection to the server. No prepared
+    statement is kept then, and no setting is sent at connect time: pgbouncer refuses both.
     """
 
     dsn: str
@@ -88,12 +87,12 @@ class PostgresAddress(Struct, frozen=True):
             self.dsn,
             host=host.name,
             port=host.port,
-            # Of several hosts only the primary, which accepts changes, is used.
+            # With several hosts, only the primary is used: standbys refuse changes.
             target_session_attrs="read-write" if len(self.hosts) > 1 else None,
             timeout=connect_seconds,
             command_timeout=answer_seconds,
-            # There are a few hundred statements. Dropping one costs a round trip that the driver
-            # makes without a deadline, so none is dropped.
+            # There are a few hundred statements. None is dropped: dropping a statement costs a
+            # round trip, for which the driver has no deadline.
             statement_cache_size=0 if self.pgbouncer else 1000,
             max_cached_statement_lifetime=0,
             server_settings={} if self.pgbouncer else settings,
@@ -101,9 +100,9 @@ class PostgresAddress(Struct, frozen=True):
 
 
 class _Upgrade(connect_utils.TLSUpgradeProto):  # type: ignore[misc]
-    """The question of the driver whether the server speaks TLS. A caller that is cancelled in the
-    moment in which the connection is made does not await the answer; its failure is retrieved, so
-    that asyncio does not report it."""
+    """The driver's request to the server to start TLS. A caller that is cancelled while the
+    connection is made does not await the response. Its error is retrieved here, so that asyncio
+    does not report it."""
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
@@ -142,7 +141,7 @@ def check_address(url: str) -> None:
 
 
 def is_embedded(url: str) -> bool:
-    """Whether the database is an embedded file, which other hosts do not share."""
+    """Whether the database is an embedded file, which only one host can use."""
     return url.startswith(_SQLITE)
 
 

@@ -1,5 +1,5 @@
-"""The connection interface of the stores, for both databases, the compilation of statements for
-their drivers, and their failures."""
+"""The connection interface of the stores, the same for both databases; the compilation of
+statements for the drivers; and the errors of both databases."""
 
 import logging
 import time
@@ -44,19 +44,18 @@ def log_failure(where: str, cause: str) -> None:
 
 
 def unique_violation(column: str) -> AlreadyExists:
-    """The error of a value that must be unique; ``column`` is the last of the constraint's."""
+    """The error of a value that must be unique; ``column`` is the constraint's last column."""
     field = column.removesuffix("_key")
     return already_taken(field.replace("_", " "), field)
 
 
 def foreign_key_violation() -> NotFound:
-    """The error of a record whose reference has no target, or would lose its target."""
+    """The error of a reference to a record that does not exist, or that is about to be deleted."""
     return NotFound("A record that this one refers to does not exist.")
 
 
 def not_utf8() -> Invalid:
-    """The error of a text that was made of other bytes than UTF-8, as an argument of a command may
-    be."""
+    """The error of a text that is not UTF-8, such as an argument of a command in Latin-1."""
     return Invalid(
         "A text is not in UTF-8: it comes from a terminal or a file with another character set."
     )
@@ -68,9 +67,9 @@ def first(rows: Sequence[Row]) -> Row | None:
 
 
 class Compiled(NamedTuple):
-    """SQL text with positional parameters, their names in order, and the values that the statement
-    contains. ``booleans`` are the positions of truth values in its rows. With ``is_json`` all rows
-    are one text of JSON arrays, in their order."""
+    """SQL text with positional parameters. ``names`` are the parameters in order, ``fixed`` the
+    values that the statement itself contains. ``booleans`` are the positions of the columns with
+    truth values. With ``is_json`` the result is one text: a JSON array for each row."""
 
     sql: str
     names: tuple[str, ...]
@@ -85,8 +84,9 @@ class Compiled(NamedTuple):
         return [values[name] for name in self.names]
 
     def typed(self, rows: Sequence[Row]) -> Sequence[Row]:
-        """Rows of SQLite, which stores truth values as numbers. Its driver could convert them, but
-        would look up the type of each column for each query, which takes longer than the query."""
+        """The rows with numbers converted to truth values: SQLite stores truth values as numbers.
+        Its driver could convert them, but would look up the type of each column for each query,
+        which takes longer than the query."""
         if self.is_json:
             rows = msgspec.json.decode(f"[{rows[0][0] or ''}]")
         if not self.booleans:
@@ -131,10 +131,12 @@ class Compiler:
 
 
 class JsonCompiler(Compiler):
-    """Compiles queries of SQLite so that the rows are one text of JSON arrays. The driver makes the
-    values of 1,000 records of 20 fields in 2.2 ms; SQLite and msgspec in 1.7, with truth values.
-    JSON has no bytes: a query for bytes stays as it is, as does one with a name for a column,
-    which may be sorted by it, and any other statement."""
+    """Compiles queries of SQLite so that the result is one text: a JSON array for each row. For
+    1,000 records of 20 fields the driver needs 2.2 ms; SQLite and msgspec need 1.7 ms, with truth
+    values.
+
+    Compiled as usual: queries for bytes, which JSON cannot hold; queries with a label, because
+    they may be sorted by the label; and statements other than queries."""
 
     def _compile(self, statement: Statement) -> Compiled:
         if not isinstance(statement, Select):
@@ -147,9 +149,9 @@ class JsonCompiler(Compiler):
 
 
 class Context(NamedTuple):
-    """What the stores of a connection need: ``box`` encrypts secrets, ``process`` holds the leases
-    that are acquired, ``trail`` records the changes of this transaction; the trail of a reading
-    connection records nothing."""
+    """The context of the stores of a connection. ``box`` encrypts secrets, ``process`` is the
+    holder of acquired leases, ``trail`` records the changes of this transaction. The trail of a
+    reading connection records nothing."""
 
     box: SecretBox
     process: str = ""
@@ -157,10 +159,11 @@ class Context(NamedTuple):
 
 
 class Connection(ABC):
-    """One connection, inside a transaction when ``writing``; otherwise each query runs by itself.
+    """One connection. If ``writing``, all statements run in one transaction; otherwise each query
+    runs by itself.
 
-    Every method raises ``AlreadyExists`` and ``NotFound`` for broken
-    constraints and, if the database cannot be reached, is full or too slow, ``Unavailable``.
+    Every method raises ``AlreadyExists`` and ``NotFound`` for violated constraints, and
+    ``Unavailable`` if the database cannot be reached, is full or is too slow.
     """
 
     writing: bool = False
@@ -173,13 +176,13 @@ class Connection(ABC):
         """Run a statement; returns the rows."""
 
     async def fetch_one(self, statement: Statement, **values: Any) -> Row | None:
-        """Run a statement that finds one row, or the first of few; returns it, or None. Queries
-        that wait may run together."""
+        """Run a statement that finds few rows; returns the first row, or None. Waiting queries
+        with the same statement may run together."""
         return first(await self.fetch_all(statement, **values))
 
     async def fetch_alone(self, statement: Statement, **values: Any) -> Row | None:
-        """Run a statement that finds one row. As the first statement of a transaction it may be
-        committed at once, which saves round trips."""
+        """Run a statement that finds one row. If it is the first statement of a transaction, it may
+        be committed at once, which saves round trips."""
         return await self.fetch_one(statement, **values)
 
     async def execute(self, statement: Statement, **values: Any) -> None:

@@ -14,11 +14,11 @@ from phoneprov_adapters.sql.engines.revisions import Timelines
 from phoneprov_core.kernel.errors import Unavailable
 
 STAGGER_SECONDS = 0.5
-"""After this time without an answer the next host is tried as well."""
+"""Time without an answer after which the next host is tried, too."""
 PROBE_SECONDS = 1.5
 """A host that does not answer a new connection within this time counts as down."""
 
-# In ``version()`` of servers that only speak the protocol. CockroachDB's begins with its name.
+# Names in ``version()`` of other servers that use the protocol of PostgreSQL.
 _OTHER_SERVERS = re.compile(
     r"CockroachDB|CrateDB|Materialize|QuestDB|Redshift|RisingWave|Spanner", re.IGNORECASE
 )
@@ -37,8 +37,8 @@ class NotPostgres(Unavailable):
 
 
 class NotUtf8(NotPostgres):
-    """The database cannot store every character. The message has the statement that makes one that
-    can."""
+    """The database cannot store every character. The message has the statement that creates a
+    database in UTF-8."""
 
 
 class OldTimeline(Exception):
@@ -60,10 +60,10 @@ class Opened(NamedTuple):
 class Hosts:
     """The hosts of an address.
 
-    Tries the host that worked last first. Any refusal moves on to the next host; silence
-    does after ``STAGGER_SECONDS``, and the silent host keeps its own deadline meanwhile.
-    Refuses a primary on an older timeline than one seen before, and a server that is not
-    PostgreSQL.
+    Tries the last working host first. After any refusal the next host is tried; also after
+    ``STAGGER_SECONDS`` without an answer, while the attempt at the slow host continues until its
+    own deadline. Refuses a primary whose timeline is older than the newest known timeline, and a
+    server that is not PostgreSQL.
     """
 
     def __init__(self, address: PostgresAddress, timelines: Timelines | None = None) -> None:
@@ -134,7 +134,7 @@ class Hosts:
         except asyncpg.PostgresError as error:
             if error.severity_en != "ERROR":
                 raise
-            row = None  # The user may not read it, or a service hides it.
+            row = None  # The user has no permission, or a hosted service hides the timeline.
         if row is None:
             return opened
         cluster, timeline = str(row[0]), int(row[1])
@@ -177,9 +177,9 @@ async def _require_utf8(driver: asyncpg.Connection) -> None:
     if encoding != "UTF8":
         quoted = '"' + name.replace('"', '""') + '_utf8"'
         raise NotUtf8(
-            f"The database {name} has the encoding {encoding}, and phoneprov needs UTF8. Make one, "
-            f"and name it in PHONEPROV_DATABASE_URL: CREATE DATABASE {quoted} ENCODING 'UTF8' "
-            "LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;"
+            f"The database {name} has the encoding {encoding}, and phoneprov needs UTF8. Create a "
+            f"new database and name it in PHONEPROV_DATABASE_URL: CREATE DATABASE {quoted} "
+            "ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;"
         )
 
 
@@ -189,7 +189,7 @@ def log_host_failure(host: Host, error: Exception) -> None:
 
 
 def _cause(error: Exception) -> str:
-    """The error without values of statements."""
+    """The text of the error, without values from statements."""
     if isinstance(error, asyncpg.PostgresError):
         message = (error.args or ("",))[0]
         return f"{error.sqlstate} {message}" if _is_of_server(error) else str(error.sqlstate)
@@ -223,7 +223,7 @@ def _joint_error(errors: Sequence[Exception]) -> Exception:
         )
     else:
         failure = unavailable(error if isinstance(error, FAILURES) else None)
-    # Not chained in other cases: the driver's message may contain a part of the URL.
+    # Other errors are not chained: the driver's message may contain a part of the URL.
     failure.__cause__ = error if isinstance(error, FAILURES) else None
     return failure
 

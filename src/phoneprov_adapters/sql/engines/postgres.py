@@ -68,11 +68,11 @@ class Deadlines(Struct, frozen=True):
     """Deadlines of calls to PostgreSQL, in seconds.
 
     ``statement`` is the server's timeout for each statement, including waiting for locks; the
-    server then reports an error. ``answer`` is the client's timeout for a response: without one the
-    network or the server has failed. ``total`` bounds one read query, or a writing transaction
-    except its commit, once it has a connection. ``wait`` bounds waiting for a free connection,
-    which may take long: writers of one record wait for each other. ``connect`` bounds a new
-    connection, ``rollback`` a rollback.
+    server then reports an error. ``answer`` is the client's timeout for a response: after it the
+    network or the server has failed. ``total`` is for a read query, or for a writing transaction
+    without its commit; it starts when the connection is free. ``wait`` is for waiting for a free
+    connection, which may take long, because writers of one record wait for each other. ``connect``
+    is for a new connection, ``rollback`` for a rollback.
     """
 
     connect: float = 3.0
@@ -83,8 +83,8 @@ class Deadlines(Struct, frozen=True):
     rollback: float = 2.0
 
     def settings(self) -> dict[str, str]:
-        """The timeouts that the server enforces. If a host disappears during a transaction, its
-        locks last no longer than the transaction could have taken."""
+        """The timeouts that the server enforces. If the service's host disappears during a
+        transaction, the server releases the locks after the longest time of a transaction."""
         return {
             "statement_timeout": f"{self.statement * 1000:.0f}",
             "idle_in_transaction_session_timeout": f"{(self.total + self.answer) * 1000:.0f}",
@@ -93,15 +93,15 @@ class Deadlines(Struct, frozen=True):
 
 class PostgresDatabase(ReadAndWrite[SqlTransaction]):
     """A PostgreSQL database, shared by every process of the service. ``box`` encrypts the secrets
-    in it. ``process`` holds the leases acquired here.
+    in the database. ``process`` is the holder of the leases that this object acquires.
 
     Reads run without a transaction, one query or several at a time. A write is one transaction at
     READ COMMITTED: single statements, unique constraints, and the locks of ``find`` and
     ``LOCK_REVISION`` exclude races.
 
     Every call has a deadline, and a connection in an uncertain state is closed: the server then
-    rolls back its transaction. The next request opens a new one, so that the service recovers when
-    the database is available again.
+    rolls back its transaction. The next request opens a new connection, so that the service
+    recovers when the database is available again.
 
     With a pgbouncer in transaction mode (option ``pgbouncer=true``) the deadlines are sent with
     each writing transaction; reads have the client's deadline only, unless the database user has a
@@ -123,13 +123,13 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
         self._deadlines = deadlines = deadlines or Deadlines()
         self._begin = BEGIN
         if address.pgbouncer:
-            # In the same message, which costs no round trip.
+            # Sent in the message that begins the transaction, without another round trip.
             settings = deadlines.settings().items()
             self._begin = begin_with([f"SET LOCAL {name} = {value}" for name, value in settings])
         self._refused = False
         self._pool: PostgresPool | None = None
         self._watching: asyncio.Task[None] | None = None
-        # Reads hold no state, so that all readers share it.
+        # All readers share one connection object: it holds no state of a single read.
         self._read_connection = PostgresReadConnection(Context(box), self.answered)
         self._reading = nullcontext(SqlTransaction(self._read_connection))
 
@@ -185,7 +185,7 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
             raise
 
     async def require_privileges(self) -> None:
-        """Raises ``Unavailable`` if the user of the URL lacks one on a table."""
+        """Raises ``Unavailable`` if the database user lacks a privilege on a table."""
         missing = await self.answered(_MISSING, (list(PRIVILEGES), list(PRIVILEGES.values())))
         if missing:
             user, lacks = missing[0][0], ", ".join(f"{row[2]} on {row[1]}" for row in missing[:5])
@@ -226,7 +226,7 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
         return rows
 
     def _lose(self, opened: Opened, error: Exception) -> None:
-        """A connection failed: close the idle ones, and try the other hosts first."""
+        """Handle a failed connection: close the idle connections, and try the other hosts first."""
         log_host_failure(opened.host, error)
         if self._pool is not None:
             self._pool.forget_idle()

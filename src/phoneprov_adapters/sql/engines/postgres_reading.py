@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL, and reads that wait for a free one."""
+"""The pool of connections to PostgreSQL, and reads that share its connections."""
 
 import asyncio
 import time
@@ -36,11 +36,11 @@ _CLOSE_SECONDS = 1.0
 
 
 class PostgresPool:
-    """At most ``SIZE`` connections, opened when needed; the connection used last is taken first.
+    """At most ``SIZE`` connections, opened when needed; the most recently used one is lent first.
 
-    The driver's own pool costs a read about as much again as its query
-    (``docs/decisions/database.md``). Acquiring a free connection and releasing it awaits nothing,
-    so that no cancellation can lose a connection.
+    The driver's own pool takes about as long as the query of a read
+    (``docs/decisions/database.md``). Acquiring and releasing a free connection does not await
+    anything, so a cancellation cannot lose a connection.
     """
 
     def __init__(self, connect: Callable[[], Awaitable[Opened]], wait_seconds: float) -> None:
@@ -52,7 +52,7 @@ class PostgresPool:
         self._closed = False
 
     async def borrow(self) -> Opened:
-        """A connection that is open as far as known. Raises ``Unavailable``."""
+        """A connection; the server may have closed it without notice. Raises ``Unavailable``."""
         if self._free.locked():
             try:
                 async with asyncio.timeout(self._wait_seconds):
@@ -79,7 +79,7 @@ class PostgresPool:
         return None
 
     def give_back(self, opened: Opened, *, usable: bool) -> None:
-        """Release a connection; ``usable`` if it is idle, outside a transaction."""
+        """Release a connection. It is closed unless ``usable``: idle and outside a transaction."""
         del self._lent[opened]
         if usable and not self._closed and not opened.driver.is_closed():
             self._idle.append((opened, time.monotonic()))
@@ -88,8 +88,8 @@ class PostgresPool:
         self._free.release()
 
     def longest_lent(self) -> tuple[Opened, float] | None:
-        """The connection that has been in use for the longest time, and for how many seconds; None
-        if none is."""
+        """The connection that has been in use for the longest time, and the number of seconds;
+        None if no connection is in use."""
         for opened, since in self._lent.items():
             return opened, time.monotonic() - since
         return None
@@ -105,8 +105,7 @@ class PostgresPool:
             self._idle.pop()[0].driver.terminate()
 
     def forget_all(self) -> None:
-        """Close every connection, also connections in use: their server must not be used any
-        longer."""
+        """Close every connection, also those in use: the server must not be used any longer."""
         self.forget_idle()
         for opened in self._lent:
             opened.driver.terminate()
@@ -126,21 +125,22 @@ MOST = 100
 """Maximum number of queries sent together."""
 
 LANES = 2
-"""Maximum number of such lists in progress per statement; further queries wait for the end of
-one."""
+"""Maximum number of such groups of queries in progress per statement; further queries wait until a
+group ends."""
 
 Ask: TypeAlias = Callable[[str, Sequence[Any]], Awaitable[Sequence[Row]]]
 
-# A length would cut a longer value.
+# Without a length: PostgreSQL would cut longer values.
 _TYPES: dict[type, TypeEngine[Any]] = {str: Text(), int: BigInteger()}
 
 
 @cache
 def for_many(statement: Statement) -> Select[Any] | None:
-    """The statement that executes a one-row query many times at once. Each parameter is an array,
-    and each row begins with the position of its query, counted from 1. None for a statement that
-    does not support it: without parameters, with other types than text and whole numbers, or with a
-    LIMIT."""
+    """The statement that executes a one-row query for many sets of parameters at once. Each
+    parameter is an array, and each row begins with the position of its query, counted from 1.
+
+    None for an unsupported statement: without parameters, with parameters other than texts and
+    whole numbers, or with a LIMIT."""
     if not isinstance(statement, Select) or "LIMIT" in compiled_for(statement).sql:
         return None
     types = {
@@ -160,8 +160,8 @@ def for_many(statement: Statement) -> Select[Any] | None:
         return asked.c[element.key] if is_asked else None
 
     one = cast("Select[Any]", visitors.replacement_traverse(statement, {}, of_query))
-    # OFFSET 0 keeps the planner from merging the subquery: each row is found as by the single
-    # query.
+    # OFFSET 0 keeps the planner from merging the subquery: each row is found with the plan of the
+    # single query.
     answer = one.offset(literal_column("0")).lateral("answer")
     return select(asked.c.place, *answer.c).select_from(asked.join(answer, true()))
 
@@ -176,7 +176,8 @@ class _Query(NamedTuple):
 
 
 class PostgresReadConnection(Connection):
-    """``ask`` executes one statement with a deadline of its own."""
+    """Runs each query outside a transaction. ``ask`` executes one statement with its own
+    deadline."""
 
     def __init__(self, context: Context, ask: Ask) -> None:
         super().__init__(context)
@@ -196,7 +197,7 @@ class PostgresReadConnection(Connection):
         query = _Query(values, loop.create_future())
         waiting = self._waiting[statement]
         if not waiting:
-            # At the end of this turn of the loop, when all its queries have been added.
+            # Runs after the tasks that are ready now have added their queries.
             loop.call_soon(self._send, statement)
         waiting.append(query)
         return await query.answer
@@ -213,8 +214,8 @@ class PostgresReadConnection(Connection):
     async def _answer(self, statement: Statement, queries: list[_Query]) -> None:
         try:
             await self._answer_all(statement, queries)
-        except Exception as error:  # noqa: BLE001 - it is raised where it was asked
-            # Those that waited meanwhile would wait for the same failure.
+        except Exception as error:  # noqa: BLE001 - each caller of ``fetch_one`` gets the error
+            # Queries that waited meanwhile fail, too: they would meet the same failure.
             for query in (*queries, *self._waiting.pop(statement, ())):
                 query.fail(_copied(error))
         finally:
@@ -222,14 +223,14 @@ class PostgresReadConnection(Connection):
             self._send(statement)
 
     async def _answer_all(self, statement: Statement, queries: list[_Query]) -> None:
-        """Raises the error that prevents the database from executing any of them."""
+        """Answer all queries. Raises an error of the database, which concerns all of them."""
         queries = [query for query in queries if not query.answer.done()]
         if not queries:
             return  # All of them were cancelled.
         try:
             rows = await self._found(statement, queries)
         except Exception as error:
-            if not _may_be_of_one(error):
+            if not _is_of_parameters(error):
                 raise
             if len(queries) == 1:
                 queries[0].fail(error)
@@ -254,8 +255,8 @@ class PostgresReadConnection(Connection):
         return found
 
 
-def _may_be_of_one(error: Exception) -> bool:
-    """Whether the error is caused by the parameters of one query, and not by the database."""
+def _is_of_parameters(error: Exception) -> bool:
+    """Whether the parameters of one query may have caused the error, and not the database."""
     cause = error.__cause__
     if isinstance(cause, asyncpg.PostgresError):
         return (cause.sqlstate or "").startswith("22")

@@ -133,8 +133,8 @@ _literal = REQUIRE_REVISION.compile(
 
 
 def begin_with(settings: Sequence[str] = ()) -> str:
-    """The statements that begin a transaction, in one message: a round trip. The isolation is named
-    because a server may have another default."""
+    """The statements that begin a transaction, in one message and so in one round trip. The
+    isolation level is named because a server may have another default."""
     return ";".join(["BEGIN ISOLATION LEVEL READ COMMITTED", *settings, str(_literal)])
 
 
@@ -144,12 +144,13 @@ _Step: TypeAlias = tuple[Statement, dict[str, Any]]
 
 
 class WriteConnection(Connection):
-    """The transaction begins with its first statement. A deferred statement waits for the next one;
-    if none follows it is sent with the audit entry, as one statement that is a transaction by
-    itself: one round trip instead of four (``docs/decisions/database.md``).
+    """A transaction, which begins with its first statement. A deferred statement is sent before the
+    next statement, and the last deferred statement together with the audit entry. If the last is
+    also the first, this one statement is the whole transaction: one round trip instead of four
+    (``docs/decisions/database.md``).
 
-    ``usable`` is whether the connection can be used again; ``lost`` is the error after which the
-    other connections may have failed as well.
+    ``usable``: the connection can be used again. ``lost``: an error after which the other
+    connections may have failed, too.
     """
 
     writing = True
@@ -192,7 +193,7 @@ class WriteConnection(Connection):
         return await self._within(lambda: self._fetch(step))
 
     async def _within(self, work: Callable[[], Awaitable[T]]) -> T:
-        """The result of some work in the transaction."""
+        """The result of ``work``; begins the transaction before it if necessary."""
         try:
             if not self._begun:
                 self._begun = True
@@ -237,7 +238,7 @@ class WriteConnection(Connection):
             await self._alone(steps[0])
             return
         if len(steps) > 1:
-            # In one round trip.
+            # ``executemany`` sends all entries in one round trip.
             added = compiled_for(ADD_ENTRY)
             rows = [added.parameters(entry) for entry in entries]
             await self._within(lambda: self._driver.executemany(added.sql, rows))
@@ -252,7 +253,7 @@ class WriteConnection(Connection):
             raise self._not_committed(error) from error
         self._begun = False
         if ended != "COMMIT":
-            # A statement had failed, and the caller continued all the same.
+            # The caller ignored the error of an earlier statement.
             raise Unavailable("The database rolled the change back; nothing was changed.")
 
     def _not_committed(self, error: Exception) -> Exception:
@@ -297,9 +298,9 @@ def _with_entry(statement: Statement) -> Statement:
 
 
 def usable_and_lost(error: Exception) -> tuple[bool, bool]:
-    """An error that the server reports for a statement keeps the connection; all others may end
-    it."""
+    """Whether the connection is still usable after this error, and whether the other connections
+    may have failed, too. An error that the server reports for a statement keeps the connection."""
     if isinstance(error, asyncpg.PostgresError) and error.severity_en == "ERROR":
-        # A standby that was the primary: a new connection finds the new one.
+        # The host was the primary and is now a standby: a new connection finds the new primary.
         return True, isinstance(error, asyncpg.ReadOnlySQLTransactionError)
     return False, True

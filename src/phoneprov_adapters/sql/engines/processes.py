@@ -1,9 +1,10 @@
-"""The processes of this host that use a database, and the killed ones among them.
+"""The processes of this host that use a database, and the detection of killed processes.
 
-Each process holds a lock on a file of its own. The system releases a lock when its process ends,
-for any reason: a file that can be locked is that of a process that was killed.
+Each process creates a file and holds a lock on it. The operating system releases the lock when the
+process ends for any reason; a process that ends normally also removes its file. So a file that can
+be locked belongs to a killed process.
 
-All processes of an embedded database share the lock of one more file beside it.
+All processes that use an embedded database also share the lock of a file beside the database.
 """
 
 import asyncio
@@ -25,7 +26,7 @@ BOOT = Path("/proc/sys/kernel/random/boot_id")
 """The file with the identifier of the running system."""
 
 MACHINE = Path("/etc/machine-id")
-"""The file with the identifier of this installation, which is not to be shown."""
+"""The file with the identifier of this host's operating system; it must stay secret."""
 
 _LOCK_SECONDS = 120.0
 _USERS_SECONDS = 10.0
@@ -35,7 +36,7 @@ _POLL_SECONDS = 0.02
 
 _LOCK = "-schema"
 _PROCESSES = "-processes"
-"""The ends of the names of the file and of the folder of locks beside a database."""
+"""Suffixes of the lock file and of the folder of process files beside a database."""
 
 log = logging.getLogger("phoneprov.database")
 
@@ -48,7 +49,8 @@ def _this_boot() -> str:
 
 
 def _this_machine() -> str:
-    """A name of this host that outlives a boot; empty if it has none, as in some containers."""
+    """A name of this host that stays the same after a reboot; empty if the host has no such name,
+    as some containers."""
     try:
         machine = MACHINE.read_bytes().strip()
     except OSError:
@@ -60,9 +62,9 @@ def _this_machine() -> str:
 class Processes:
     """The files of processes in ``folder``.
 
-    Hosts that share a database may share the folder too, and not every network file system shows
-    them each other's locks: with ``several_hosts`` only processes of this host are judged, of this
-    boot and of earlier ones.
+    Hosts that share a database may share the folder, too. Not every network file system shows the
+    locks of the other hosts, so with ``several_hosts`` only the files of this host are examined,
+    from this boot and from earlier boots.
     """
 
     def __init__(self, folder: Path, *, several_hosts: bool) -> None:
@@ -72,14 +74,14 @@ class Processes:
 
     @contextlib.contextmanager
     def registered(self, process: str) -> Iterator[None]:
-        """Register this process. Without a folder for its file the process works; if it is killed,
-        its leases expire."""
+        """Register this process. If its file cannot be created, the process works all the same;
+        after it was killed, its leases last until they expire."""
         with contextlib.ExitStack() as stack:
             try:
                 self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
                 draft = self._folder / f".{process}"
                 fcntl.flock(_opened(draft, stack), fcntl.LOCK_EX | fcntl.LOCK_NB)
-                # It is locked when it appears.
+                # Renamed after locking: other processes never see the file unlocked.
                 path = draft.rename(self._folder / f"{process}.{self._machine}.{self._boot}")
                 stack.callback(path.unlink, missing_ok=True)
             except OSError as error:
@@ -97,8 +99,8 @@ class Processes:
 
     @contextlib.asynccontextmanager
     async def killed(self) -> AsyncIterator[list[str]]:
-        """The processes that were killed. After the block they are forgotten, unless it raises. One
-        process at a time is in the block; the others wait."""
+        """The killed processes. Their files are removed after the block, unless it raises. Only one
+        process at a time runs the block; other processes wait."""
         with contextlib.ExitStack() as stack:
             ended: list[Path] = []
             with contextlib.suppress(OSError):
@@ -126,8 +128,8 @@ def _opened(path: Path, stack: contextlib.ExitStack) -> int:
 
 
 def processes_at(url: str, data_dir: Path) -> Processes:
-    """The processes of this host that use the database of this URL: registered beside the file of
-    an embedded database, and in ``data_dir`` for a database that other hosts may use."""
+    """The processes of this host that use the database of this URL. Their files are beside an
+    embedded database, and in ``data_dir`` for a shared database."""
     file = embedded_file(url)
     if file is not None:
         return Processes(file.with_name(f"{file.name}{_PROCESSES}"), several_hosts=False)
@@ -145,16 +147,16 @@ class UseLock:
 
     async def share(self) -> None:
         """Share the lock; waits for the end of an upgrade. Raises ``Unavailable``."""
-        with contextlib.suppress(OSError):  # on a full disk; only ``others`` reads it
+        with contextlib.suppress(OSError):  # on a full disk; only ``require_no_users`` reads it
             os.pwrite(self._file, _path_text(self._database), 0)
         if not await self._obtained(fcntl.LOCK_SH, _LOCK_SECONDS):
             raise Unavailable(
-                f"Another process upgrades the database{self._holders()}; try again later."
+                f"Another process is upgrading the database{self._upgrader()}; try again later."
             )
 
     async def hold(self, needless: Callable[[], bool] = lambda: False) -> bool:
-        """Hold the lock alone; returns False if it is ``needless`` before it is free. Raises
-        ``Unavailable`` if other processes use the database."""
+        """Hold the lock alone. Returns False, without the lock, as soon as ``needless`` returns
+        True while waiting. Raises ``Unavailable`` if other processes use the database."""
         deadline = time.monotonic() + _USERS_SECONDS
         while not await self._obtained(fcntl.LOCK_EX, _LOOK_SECONDS):
             if await asyncio.to_thread(needless):
@@ -165,7 +167,7 @@ class UseLock:
 
     async def _obtained(self, kind: int, seconds: float) -> bool:
         deadline = time.monotonic() + seconds
-        # The others are separate processes: there is no event to wait for.
+        # Another process releases the lock without an event in this process, so poll.
         while not _locked(self._file, kind):
             if time.monotonic() > deadline:
                 return False
@@ -173,8 +175,12 @@ class UseLock:
         return True
 
     def _holders(self) -> str:
-        """The processes that hold the lock, if the system tells."""
+        """The other processes that hold the lock; empty if the system does not name them."""
         return _holders_of(os.fstat(self._file).st_ino)
+
+    def _upgrader(self) -> str:
+        holders = self._holders()
+        return f" ({holders})" if holders else ""
 
     def release(self) -> None:
         """Release the lock."""
@@ -188,7 +194,7 @@ def in_use(processes: str) -> Unavailable:
 
 
 def _holders_of(inode: int) -> str:
-    """The other processes that hold a lock on a file, if the system tells."""
+    """The other processes that hold a lock on a file; empty if the system does not name them."""
     pids = set()
     with contextlib.suppress(OSError):
         for line in Path("/proc/locks").read_text("ascii").splitlines():
@@ -199,10 +205,10 @@ def _holders_of(inode: int) -> str:
 
 
 def require_no_users(path: Path) -> None:
-    """Raises ``Unavailable`` if a process uses the database of this path, also if its files were
-    moved or removed meanwhile: into a folder beside it, where their locks are looked at, or
-    anywhere, where the files are found that processes of this host hold open. To be called within
-    ``alone``. Blocks."""
+    """Raises ``Unavailable`` if a process uses a database that has or had this path. The files of
+    the database may have been moved or removed: lock files in its folder and below are tested, and
+    other lock files are found among the open files of the processes of this host. To be called
+    within ``alone``. Blocks."""
     own = _identity_of(path.with_name(f"{path.name}{_LOCK}"))
     base = glob.escape(path.name)
     for name in (f"{base}{_LOCK}", f"{base}{_PROCESSES}/*"):
@@ -226,7 +232,7 @@ def _is_locked(file: Path) -> bool:
 
 
 def _is_lock(descriptor: Path, path: Path, own: tuple[int, int] | None) -> bool:
-    """Whether an open file of a process is a lock of a database that had this path."""
+    """Whether an open file of a process is the lock file of another database that had this path."""
     with contextlib.suppress(OSError):
         if not str(descriptor.readlink()).removesuffix(" (deleted)").endswith(_LOCK):
             return False
@@ -275,8 +281,8 @@ def _locked(file: int, kind: int) -> bool:
 
 
 def _identity_of(path: Path) -> tuple[int, int] | None:
-    """Device and inode of a file, which a file that takes its name does not have; None if there
-    is no file."""
+    """Device and inode of a file; a later file with the same name has others. None if the file does
+    not exist."""
     try:
         found = path.stat()
     except OSError:

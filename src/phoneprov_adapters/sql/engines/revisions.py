@@ -1,4 +1,4 @@
-"""Revisions of the schema, and timelines of a database that failed over."""
+"""Revisions of the database schema, and timelines of PostgreSQL clusters with standbys."""
 
 import contextlib
 from functools import cache
@@ -47,15 +47,16 @@ writing transaction contains it. On PostgreSQL it also locks the table, so that 
 for the transaction, or the transaction for the upgrade."""
 
 TOUCH_REVISION = update(revision_table).values(version_num=_revision)
-"""A change without consequence, which PostgreSQL stores like any other."""
+"""Sets the revision to its present value: proves that PostgreSQL can store changes."""
 
 LOCK_REVISION = REVISION.with_for_update()
-"""Waits until no other transaction that ran this is open, and holds the lock to the end of this
-one. SQLite, which has one writing transaction at a time, reads the revision only."""
+"""Locks the revision until the end of the transaction; waits until other transactions have released
+this lock. On SQLite it only reads: SQLite has one writing transaction at a time."""
 
 
 def obstacle(revision: str | None) -> str | None:
-    """Why a database with this revision cannot be used, and the next step; None if it can."""
+    """The reason why a database with this revision cannot be used, and the next step; None if it
+    can be used."""
     if revision == newest():
         return None
     if revision is None:
@@ -69,7 +70,7 @@ def obstacle(revision: str | None) -> str | None:
 
 
 def foreign(revision: str) -> str:
-    """Why a database with a revision that this version does not know cannot be upgraded."""
+    """The reason why a database with a revision unknown to this version cannot be upgraded."""
     if revision > newest():
         return (
             f"The database's schema {revision} is newer than {newest()}, which this version needs. "
@@ -94,8 +95,8 @@ class Timelines:
         self._newest: dict[str, int] = {}
 
     def newest(self, cluster: str) -> int:
-        """The newest timeline seen of a cluster; 0 if none. Reads the file: other processes
-        of this host write it too."""
+        """The newest known timeline of a cluster; 0 if none is known. Reads the file each time,
+        because other processes of this host write it, too."""
         for name, timeline in self._kept().items():
             self._newest[name] = max(timeline, self._newest.get(name, 0))
         return self._newest.get(cluster, 0)
@@ -107,7 +108,7 @@ class Timelines:
         self._newest[cluster] = timeline
         if self._file is None:
             return
-        # Without the file the process still has it in memory.
+        # If the file cannot be written, this process still has the timeline in memory.
         with contextlib.suppress(OSError):
             with NamedTemporaryFile(dir=self._file.parent, delete=False) as written:
                 written.write(msgspec.json.encode(self._newest))

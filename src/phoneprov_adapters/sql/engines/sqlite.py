@@ -1,17 +1,17 @@
-"""The embedded database: SQLite, one writer and a few readers over one file, each a connection of
-aiosqlite, which has a thread of its own: the event loop never waits for the disk.
+"""The embedded database: SQLite, with connections for one writer and a few readers. Each connection
+of aiosqlite has its own thread, so the event loop never waits for the disk.
 
-Queries for one row share a connection; longer queries have others, so short queries never wait for
-them.
+Queries for one row share a connection. Longer queries use other connections, so short queries never
+wait for them.
 
 Acknowledged changes survive a crash and a power failure: write-ahead log with ``synchronous=FULL``.
 Every writing transaction begins with ``BEGIN IMMEDIATE``, so that it cannot fail with SQLITE_BUSY
 later.
 
-The flush of a commit takes longer than all other work together. Waiting writers are therefore
-committed together: the first keeps its transaction open, the waiting ones run in it, each with its
-own savepoint, and then the first commits for all. No writer returns before that commit, and each
-can be rolled back alone until then.
+Flushing a commit to the disk takes longer than all other work together. Waiting writers are
+therefore committed as a group: the first writer keeps its transaction open, each waiting writer
+runs in this transaction with its own savepoint, and then the first writer commits all changes.
+Until then each writer can be rolled back alone. No writer returns before the commit.
 """
 
 import asyncio
@@ -64,17 +64,20 @@ from phoneprov_core.kernel.errors import DiskFull, NotWritable, Unavailable
 from phoneprov_core.kernel.ports import ReadAndWrite
 
 LOOK_SECONDS = 1.0
-"""How often reads check that the opened file is still in place; each change checks it."""
+"""Seconds between two checks by reads that the opened file is still in place. Each change checks
+it."""
 _CHECK_EVERY_SECONDS = 10.0
-"""How often the readiness check reads the file for damage."""
+"""Seconds between two checks of the file for damage, and between two trial writes, by the readiness
+check."""
 
 Ask: TypeAlias = Callable[[str, Sequence[Any]], Awaitable[Iterable[Any]]]
 Group: TypeAlias = "asyncio.Future[Unavailable | None]"
-"""The end of transactions that are committed together: None, or why they were rolled back."""
+"""The result of transactions that are committed together: None, or the error that rolled them
+back."""
 
 
 class SqliteReadConnection(Connection):
-    """``short`` executes a query for one row, ``long`` one that may take long."""
+    """``short`` executes queries for one row, ``long`` executes queries that may take long."""
 
     def __init__(self, context: Context, path: Path, short: Ask, long: Ask) -> None:
         super().__init__(context)
@@ -97,15 +100,15 @@ class SqliteReadConnection(Connection):
 
 
 class SqliteDatabase(ReadAndWrite[SqlTransaction]):
-    """A SQLite file. ``box`` encrypts the secrets in it. ``process`` holds the leases acquired
-    here."""
+    """A SQLite file. ``box`` encrypts the secrets in the file. ``process`` is the holder of the
+    leases that this object acquires."""
 
     def __init__(self, path: Path, box: SecretBox) -> None:
         self.path = path
         self.process = random_id()
         self._box = box
         self._is_open = False
-        # Opened for reading alone: the disk has no room for the files that changes need.
+        # Opened read-only: the disk has no room for the files that SQLite needs for changes.
         self._is_frozen = False
         self._opened_file: os.stat_result | None = None
         self._looked_at = 0.0
@@ -172,7 +175,7 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
         await self._drivers.open()
 
     async def _thaw(self) -> None:
-        """Open the file for changes as well. Raises ``Unavailable``."""
+        """Reopen a read-only file for reading and changes. Raises ``Unavailable``."""
         async with self._one_writer:
             if not self._is_frozen:
                 return
@@ -189,8 +192,7 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
         await to_its_end(frozen.close())
 
     async def revision(self) -> str | None:
-        """The revision of the schema, or None. Raises ``Unavailable``, for a damaged file
-        too."""
+        """The revision of the schema, or None. Raises ``Unavailable``, also for a damaged file."""
         self._require_same_file()
         now = time.monotonic()
         if now - self._checked_at > _CHECK_EVERY_SECONDS:
@@ -205,8 +207,8 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
         """A file has no users: does nothing."""
 
     async def require_writable(self) -> None:
-        """Raises ``Unavailable`` if changes cannot be stored. Every ten seconds, and always while
-        changes fail, it tries one without consequence."""
+        """Raises ``Unavailable`` if changes cannot be stored. Makes a trial write every ten
+        seconds, and at each call while changes fail."""
         now = time.monotonic()
         if self._refused is None and now - self._tried_at < _CHECK_EVERY_SECONDS:
             return
@@ -215,7 +217,7 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
             await self._thaw()
         async with self._writing():
             if self._group is not None:
-                return  # its commit tells
+                return  # the commit of the group sets ``_refused``
             connection = WriteConnection(Context(self._box), self.path, self._drivers.writer)
             try:
                 await connection.touch()
@@ -251,8 +253,8 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
             self._require_same_file()
 
     def _require_same_file(self) -> None:
-        """Raises ``Unavailable`` if the file was moved, replaced or removed: the connections would
-        read and change what nothing else reads."""
+        """Raises ``Unavailable`` if the file was moved, replaced or removed: the open connections
+        would still use the old file."""
         opened = self._opened_file
         try:
             is_same = opened is None or samestat(self.path.stat(), opened)
@@ -272,7 +274,8 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
         async with self._writing():
             group = self._group
             if group is None and asked < self._locked_at:
-                # Another process held the lock while this waited: each waits for it once.
+                # Another process held the lock while this writer waited, and an earlier writer
+                # timed out: this writer does not wait for a second timeout.
                 raise Unavailable(BUSY)
             context = Context(self._box, self.process, Trail(by))
             within = group is not None
@@ -298,7 +301,7 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
 
     @asynccontextmanager
     async def _writing(self) -> AsyncIterator[None]:
-        """The writing lock of this process; writers come in the order of the requests."""
+        """Hold the writing lock of this process; writers get it in the order of their requests."""
         self._writers_waiting += 1
         try:
             await self._one_writer.acquire()
@@ -317,7 +320,7 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
             self._checkpoints.committed()
 
     async def _commit_all(self, group: Group, connection: WriteConnection) -> None:
-        """Commit for all writers that waited when this was called."""
+        """Commit the changes of all writers of the group."""
         async with self._writing():
             if group is self._group:
                 try:

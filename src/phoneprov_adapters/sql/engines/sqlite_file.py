@@ -1,4 +1,4 @@
-"""The file of an embedded database: its mode, its creation, its damage and connections to it."""
+"""The file of an embedded database: creation, file mode, checks for damage, and connections."""
 
 import asyncio
 import contextlib
@@ -20,13 +20,13 @@ from phoneprov_core.kernel.errors import Unavailable
 
 BUSY_SECONDS = 10
 PAGES = 8_000
-"""Pages in the log (32 MiB) from which a commit checkpoints itself, so that the log stays bounded
-when the thread does not keep up."""
+"""Number of pages in the write-ahead log (32 MiB) from which SQLite checkpoints during a commit. It
+bounds the log if the thread of ``Checkpoints`` is too slow."""
 _CHECK_SECONDS = 1.0
 
 _DRAFT = "-new-"
-_TRIED = 64 * 1024
-"""The size of a file that is written to find out why others cannot be."""
+_TRIAL_BYTES = 64 * 1024
+"""Size of the trial file of ``why_not_writable``."""
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 log = logging.getLogger("phoneprov.database")
@@ -50,7 +50,7 @@ def warn_about_folder(path: Path) -> None:
 
 
 def require_content(path: Path) -> None:
-    """Raises ``Unavailable`` for a file of 0 bytes: this service never leaves one."""
+    """Raises ``Unavailable`` for a file of 0 bytes: this service never creates an empty file."""
     with contextlib.suppress(FileNotFoundError):
         if path.stat().st_size == 0:
             raise Unavailable(
@@ -60,8 +60,8 @@ def require_content(path: Path) -> None:
 
 
 async def create(path: Path, fill: Callable[[Path], Awaitable[None]]) -> None:
-    """Create the file with the content of ``fill``; it appears only when it is complete. To be
-    called within ``alone``."""
+    """Create the database. ``fill`` writes it to a draft, which gets the name ``path`` when it is
+    complete. To be called within ``alone``."""
     try:
         draft = await asyncio.to_thread(_new_draft, path)
         try:
@@ -75,15 +75,16 @@ async def create(path: Path, fill: Callable[[Path], Awaitable[None]]) -> None:
 
 
 def _new_draft(path: Path) -> Path:
-    for left in path.parent.glob(f"{path.name}{_DRAFT}*"):
-        left.unlink(missing_ok=True)  # Of a process that was killed.
+    for leftover in path.parent.glob(f"{path.name}{_DRAFT}*"):
+        leftover.unlink(missing_ok=True)  # Created by a process that was killed.
     descriptor, name = tempfile.mkstemp(prefix=f"{path.name}{_DRAFT}", dir=path.parent)
     os.close(descriptor)
     return Path(name)
 
 
 def _finish(draft: Path, path: Path) -> None:
-    """Turn WAL on: two processes that do so at the same time may each find the file busy."""
+    """Turn WAL on before the file gets its name: processes that turned it on at the same time
+    could fail with SQLITE_BUSY."""
     with contextlib.closing(sqlite3.connect(draft)) as connection:
         connection.execute("PRAGMA journal_mode=WAL")
     with draft.open("rb") as file:
@@ -108,8 +109,8 @@ def has_log(path: Path) -> bool:
 
 READ_ONLY = "mode=ro"
 UNCHANGING = "mode=ro&immutable=1"
-"""Needs no other file, which cannot be made on a full disk: for a file without a log, as long as
-no process changes it."""
+"""Opens a database without creating WAL and SHM files, which is impossible on a full disk. Only for
+a file without a write-ahead log, and only while no process changes it."""
 
 
 @contextlib.contextmanager
@@ -128,8 +129,8 @@ def url_of(path: Path, options: str) -> str:
 
 
 def damage_of(path: Path) -> str | None:
-    """The damage that SQLite's check finds within a second, or None; a larger file is checked in
-    part. Blocks."""
+    """The damage that SQLite's check finds, or None. The check stops after a second, so a large
+    file is checked only in part. Blocks."""
     try:
         with read_only(path) as connection:
             deadline = time.monotonic() + _CHECK_SECONDS
@@ -146,8 +147,9 @@ def damages(error: sqlite3.Error) -> bool:
 
 
 def why_not_writable(path: Path) -> int | None:
-    """The error number of the system for a small new file beside ``path``, or for its size; None
-    if it can be written. Blocks for a moment."""
+    """The error number of the operating system that explains why ``path`` cannot be written: from
+    its file system, the limits of this process and a trial file beside it. None if there is no
+    such reason. Blocks for a moment."""
     try:
         system = os.statvfs(path.parent)
         if system.f_flag & os.ST_RDONLY:
@@ -157,7 +159,7 @@ def why_not_writable(path: Path) -> int | None:
         if resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY:
             return errno.EFBIG
         with tempfile.TemporaryFile(dir=path.parent, buffering=0) as file:
-            file.write(bytes(_TRIED))
+            file.write(bytes(_TRIAL_BYTES))
             os.fsync(file.fileno())
     except OSError as error:
         return error.errno
@@ -173,8 +175,8 @@ _OPTIONS: Any = {
 
 
 def connection_to(path: Path, *, frozen: bool = False) -> sqlite3.Connection:
-    """A connection to an existing file; ``frozen`` for reading alone. Raises ``sqlite3.Error``."""
-    # Neither creates a file where the database was removed.
+    """A connection to an existing file; read-only if ``frozen``. Raises ``sqlite3.Error``."""
+    # Neither mode creates a file if the database was removed.
     url = url_of(path, UNCHANGING if frozen else "mode=rw")
     connection: sqlite3.Connection = sqlite3.connect(url, uri=True, **_OPTIONS)
     if frozen:

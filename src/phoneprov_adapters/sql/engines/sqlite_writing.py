@@ -43,7 +43,7 @@ READ_ONLY = (
     "nothing was changed."
 )
 
-# At DEBUG it logs the parameters of statements, among them hashes and tokens.
+# At DEBUG, aiosqlite logs the parameters of statements, such as hashes and tokens.
 logging.getLogger("aiosqlite").setLevel(logging.INFO)
 
 READERS = 4
@@ -71,9 +71,9 @@ class Checkpoints:
     """Runs a checkpoint after every ``COMMITS`` commits of this process.
 
     A checkpoint copies the write-ahead log into the database file: it writes and flushes both
-    files, which takes up to 300 ms on a slow disk. By default the commit that finds 1,000 pages in
-    the log does it while its caller waits. Here another thread does it, and other transactions
-    commit meanwhile.
+    files, which takes up to 300 ms on a slow disk. By default SQLite runs it during a commit as
+    soon as the log has 1,000 pages, and the caller waits. Here a thread runs the checkpoint, and
+    other transactions commit meanwhile.
     """
 
     def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
@@ -96,7 +96,7 @@ class Checkpoints:
     def _run(self) -> None:
         try:
             with contextlib.closing(self._connect()) as connection:
-                # PASSIVE waits for no reader and no writer, and none of them waits for it.
+                # PASSIVE: the checkpoint, readers and writers do not wait for each other.
                 connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
         except sqlite3.Error as error:
             # The log still holds all changes.
@@ -104,7 +104,7 @@ class Checkpoints:
 
 
 def executed(connection: sqlite3.Connection, steps: Sequence[Step]) -> list[Row]:
-    """Execute statements until one fails; returns the rows of the last."""
+    """Execute statements until one fails; returns the rows of the last statement."""
     rows: list[Row] = []
     for sql, parameters in steps:
         rows = connection.execute(sql, parameters).fetchall()
@@ -112,19 +112,19 @@ def executed(connection: sqlite3.Connection, steps: Sequence[Step]) -> list[Row]
 
 
 class Driver(Protocol):
-    """What executes statements: a connection with a thread, or one without."""
+    """Executes statements: a connection with or without its own thread."""
 
     @property
     def in_transaction(self) -> bool: ...
 
     def execute_steps(self, steps: Sequence[Step]) -> Awaitable[list[Row]]:
-        """Execute statements, one after the other, until one fails; returns the rows of the last. A
-        cancelled call is executed all the same, before later ones."""
+        """Execute statements one after the other until one fails; returns the rows of the last
+        statement. A cancelled call is still executed, before later calls."""
 
 
 class ThreadDriver(aiosqlite.Connection):
-    """aiosqlite's connection, with several statements in one call of its thread: the call takes as
-    long as a short statement."""
+    """aiosqlite's connection, with several statements in one call of its thread: each call takes
+    about as long as a short statement."""
 
     async def execute_steps(self, steps: Sequence[Step]) -> list[Row]:
         """Execute statements in one call of the thread, as ``Driver`` says."""
@@ -133,8 +133,8 @@ class ThreadDriver(aiosqlite.Connection):
 
 class Drivers:
     """The connections to one file: ``writer``, ``short`` for queries for one row, and ``READERS``
-    for longer queries. Each is opened and closed to the end: a thread that outlives the event loop
-    fails when it reports to it."""
+    connections for longer queries. Opening and closing a connection is never interrupted: a thread
+    that is still running after the event loop has ended would fail."""
 
     writer: ThreadDriver
     short: ThreadDriver
@@ -146,13 +146,14 @@ class Drivers:
         self._reader_free = asyncio.Semaphore(READERS)
 
     async def open(self) -> None:
-        """Open all. Raises ``sqlite3.Error``; ``close`` then closes the opened ones."""
+        """Open all connections. Raises ``sqlite3.Error``; ``close`` then closes those that were
+        opened."""
         for _ in range(2 + READERS):
             await to_its_end(self._open_one())
         self.writer, self.short, *self._readers = self._opened
 
     async def _open_one(self) -> None:
-        # Opened here, because aiosqlite does not wait for its thread if that fails.
+        # Not opened by aiosqlite: after an error in opening it does not wait for its thread.
         connection = await asyncio.to_thread(self._connect)
         driver = ThreadDriver(lambda: connection, 0)
         await driver
@@ -175,9 +176,9 @@ class Drivers:
 
 
 class WriteConnection(Connection):
-    """The transaction begins with its first statement; inside the open transaction ``within`` it
-    begins with a savepoint. ``begun`` is whether it has a statement. Statements whose rows are not
-    needed wait for the next one or the end."""
+    """A transaction, which begins with its first statement. If ``within``, it is a savepoint in the
+    open transaction of another writer. ``begun``: it has at least one statement. A statement whose
+    rows are not needed is executed with the next statement, or at the end."""
 
     writing = True
 
@@ -204,26 +205,26 @@ class WriteConnection(Connection):
             await self._run()
 
     async def touch(self) -> None:
-        """Change the file, without consequence: the commit writes to the disk."""
+        """Make a trial write that changes no record: the commit writes to the disk."""
         self.begun = True
         self._waiting += (*_BEGIN, ("PRAGMA user_version = 0", ()))
 
     async def commit(self) -> None:
-        """Commit; inside another transaction, leave the changes to its commit. The driver does so
-        also when this call is cancelled."""
+        """Commit, or release the savepoint if ``within``. The driver finishes a cancelled call,
+        too."""
         if self.begun:
             self._waiting.append(("RELEASE within" if self._within else "COMMIT", ()))
             await self._run()
 
     async def roll_back(self) -> bool:
-        """Roll back, if the transaction has begun; returns whether the one ``within`` which it was
-        is still open: some errors roll all of it back."""
+        """Roll back the transaction if it has begun. Returns False if the transaction of the other
+        writer (see ``within``) was rolled back as well: some errors do this."""
         self._waiting.clear()
         return not self._is_open or await to_its_end(self._rolled_back())
 
     async def _rolled_back(self) -> bool:
         steps = ("ROLLBACK TO within", "RELEASE within") if self._within else ("ROLLBACK",)
-        # Fails if it has ended already, or the connection is closed.
+        # Fails if the transaction has ended already, or if the connection is closed.
         with contextlib.suppress(sqlite3.Error, ValueError):
             await self._driver.execute_steps([(sql, ()) for sql in steps])
         with contextlib.suppress(ValueError):
@@ -261,8 +262,8 @@ def _violation(error: sqlite3.IntegrityError) -> Exception:
 
 
 def unavailable(error: Exception, path: Path) -> Unavailable | Invalid:
-    """The reason why the file cannot be used, as one sentence; the cause is logged. ``Invalid`` for
-    a text that no database can store."""
+    """The reason why the file cannot be used, as one sentence; the cause is logged. ``Invalid`` if
+    a text is not UTF-8."""
     if isinstance(error, UnicodeEncodeError):
         return not_utf8()
     name = getattr(error, "sqlite_errorname", "")
@@ -289,8 +290,8 @@ _WRITE_ERRORS = {
 
 
 def _not_written(path: Path) -> NotWritable:
-    """SQLite has one error for all that the system refuses but a full disk: the limit of a user or
-    of a process, a read-only file system, a defect."""
+    """The error for a failed write, with the reason from a trial write. SQLite has one error for
+    many reasons: a quota, a file size limit, a read-only file system or a defect."""
     reason = why_not_writable(path)
     if reason in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
         return DiskFull()

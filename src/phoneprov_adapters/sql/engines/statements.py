@@ -1,4 +1,4 @@
-"""Expressions of the statements that both databases execute."""
+"""SQL expressions and statements that both databases execute."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -36,10 +36,10 @@ def page(
     after: bool = False,
     newest_first: bool = False,
 ) -> Select[Any]:
-    """A page of rows in the order of ``position``: a time and a key, a key alone, or a rank before
-    both. With ``after`` it begins after ``after_rank``, ``after_time`` and ``after_key``; without
-    a rank at the same cost for every position. The other parameters are ``limit`` and
-    ``offset``."""
+    """A page of rows in the order of ``position``: (time, key), (key) or (rank, time, key). The
+    parameters of the statement are ``limit`` and ``offset``. With ``after`` the page begins after
+    the row with ``after_rank``, ``after_time`` and ``after_key``; without a rank each page costs
+    the same."""
     if after:
         names = ("after_rank", "after_time", "after_key")[-len(position) :]
         place, last = tuple_(*position), tuple_(*(bindparam(name) for name in names))
@@ -51,10 +51,10 @@ def page(
 class Query:
     """The statements that list ``rows``, built once.
 
-    ``position`` is the order: a time and a key, or a key alone. The entities have fields of the
-    same names. ``owner`` is the condition for the rows of the parameter ``owner``, ``counted`` the
-    count of all rows, by default of the table of the key. ``quick_count`` is one of all rows that
-    the condition does not fit.
+    ``position`` is the order: (time, key) or (key). The entities have fields with the names of
+    these columns. ``owner`` is the condition for the rows of one owner, which is the parameter
+    ``owner``. ``counted`` counts all rows, by default those in the table of the key.
+    ``quick_count`` also counts all rows, but cannot be combined with the condition ``owner``.
     """
 
     def __init__(
@@ -101,8 +101,8 @@ class Query:
 
 
 insert_into = postgresql.insert
-"""``insert`` with ``on_conflict_do_update`` and ``on_conflict_do_nothing``. SQLite has the same
-clauses, and SQLAlchemy compiles PostgreSQL's for it; not the other way round."""
+"""``insert`` with ``on_conflict_do_update`` and ``on_conflict_do_nothing``. SQLAlchemy compiles
+PostgreSQL's clauses for SQLite, too, but not SQLite's for PostgreSQL."""
 
 
 def upsert(
@@ -112,9 +112,9 @@ def upsert(
     where: Callable[[Any], ColumnElement[bool]] | None = None,
     **computed: Any,
 ) -> postgresql.Insert:
-    """Insert a row, or change the row with the same keys: the columns ``changed`` get the new
-    values, the columns ``computed`` the values of these expressions. ``where`` is the condition of
-    the change; it gets the columns of the new row."""
+    """Insert a row, or update the row with the same keys. The columns ``changed`` get the values of
+    the new row, the columns ``computed`` get the values of expressions. ``where`` returns the
+    condition of the update from the columns of the new row."""
     row = insert_into(table)
     new = {name: row.excluded[name] for name in changed}
     return row.on_conflict_do_update(
@@ -147,8 +147,8 @@ class now_ms(_ByDialect):  # noqa: N801 - reads like the SQL function it is
 
 
 class like(_ByDialect):  # noqa: N801 - see above
-    """``LIKE`` with the backslash as escape character. PostgreSQL, where it is the default, would
-    compute a named one anew for each row."""
+    """``LIKE`` with the backslash as escape character. It is PostgreSQL's default and not named
+    there: PostgreSQL would evaluate an ESCAPE clause again for each row."""
 
     type = Boolean()
     sqlite = r"({} LIKE {} ESCAPE '\')"
@@ -156,7 +156,7 @@ class like(_ByDialect):  # noqa: N801 - see above
 
 
 class in_order(_ByDialect):  # noqa: N801 - see above
-    """A text as lists are sorted by it: without the case of ASCII letters, byte by byte."""
+    """The sort key of a text in lists: ASCII letters in lower case, compared byte by byte."""
 
     type = Text()
     sqlite = "lower({})"
@@ -198,8 +198,8 @@ _FALSE: ColumnElement[str] = literal_column("json('false')")
 def _compiled_list(element: json_list, compiler: SQLCompiler, **keywords: Any) -> str:
     if compiler.dialect.name == "postgresql":
         return f"json_build_array({compiler.process(element.clauses, **keywords)})"
-    # SQLite has numbers for truth values. What is joined is a text: a list that stays JSON would
-    # become a part of the list around it.
+    # SQLite stores truth values as numbers. ``|| ''`` makes the list a plain text: json_array()
+    # would nest a JSON value as a list, not as a text.
     values = [
         case((one, _TRUE), (one.is_not(None), _FALSE)) if isinstance(one.type, Boolean) else one
         for one in element.clauses
@@ -227,12 +227,13 @@ class claimed(_ByDialect):  # noqa: N801 - see above
 
     type = Boolean()
     sqlite = "({} IS NOT NULL)"
-    # Advisory locks have two numbers here, of which the first one is ours.
+    # The first of the two numbers of an advisory lock marks the locks of phoneprov.
     postgresql = "pg_try_advisory_xact_lock(1886415973, hashtext({}))"
 
 
 def held(table: Table, key: str) -> tuple[ColumnElement[bool], ...]:
-    """The lease ``the_holder`` and ``the_fence`` in the row with this key has not ended."""
+    """Conditions for the row with this key: its lease has ``the_holder`` and ``the_fence``, and has
+    not expired."""
     names = {key: f"the_{key}", "holder": "the_holder", "fence": "the_fence"}
     is_same = (table.c[name] == bindparam(parameter) for name, parameter in names.items())
     return *is_same, table.c.expires_at > now_ms()
@@ -245,8 +246,8 @@ def release_of(table: Table) -> Update:
 
 
 LONGEST_MS = 180_000
-"""Three times the longest lease. A lease that ends later was acquired before the clock was set
-back, and has expired."""
+"""Three times the longest lease. A lease that ends even later was acquired before the clock was set
+back, and counts as expired."""
 
 
 def is_over(moment: ColumnElement[int]) -> ColumnElement[bool]:

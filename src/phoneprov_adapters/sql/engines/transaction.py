@@ -75,22 +75,23 @@ class SqlTransaction(
     SyncStores,
     RehearsalStores,
 ):
-    """The stores of one transaction: of people and the inventory its own, the others of the module
-    of each room. It satisfies the transaction protocol of every feature. A store is made when it is
-    first used: a transaction uses few of them."""
+    """The stores of one transaction: the stores of people and inventory are defined here, the
+    others in the module of their room. Satisfies the transaction protocol of every feature. Each
+    store is created at its first use, because a transaction uses only a few stores."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self.trail = connection.trail
 
     async def flush(self) -> None:
-        """Execute the changes that a store has deferred. Raises the errors of ``add`` and ``put``
-        that are still to come."""
+        """Execute the deferred changes of all stores. Raises the errors of deferred calls of
+        ``add`` and ``put``."""
         await self._connection.flush()
 
     async def claim_import(self, kind: str) -> bool:
-        """Claim the import of a kind of table for this writing transaction. False, at once, while
-        another open transaction has the claim; where writers wait for each other it never is."""
+        """Claim the import of a kind of table for this writing transaction. Returns False, without
+        waiting, if another open transaction has the claim. On SQLite always True: there writers
+        wait for each other."""
         row = await self._connection.fetch_one(_CLAIM, kind=kind)
         return row is not None and bool(row[0])
 
@@ -130,8 +131,8 @@ class Database(ReadAndWrite[SqlTransaction], Protocol):
     after it was closed."""
 
     def write(self, *, by: Actor | None = None) -> AbstractAsyncContextManager[SqlTransaction]:
-        """As in ``ReadAndWrite``. Without an actor nothing is recorded in the audit trail: for
-        maintenance that changes no record of a user's."""
+        """As in ``ReadAndWrite``. Without an actor, the audit trail records nothing: for
+        maintenance that changes no record of a user."""
 
     async def open(self) -> None:
         """Open the database for reading and writing. Raises ``Unavailable``."""
