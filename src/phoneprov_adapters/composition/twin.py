@@ -31,7 +31,9 @@ from phoneprov_core.features.rehearsal.foresight import (
     CallSeen,
     durations_of,
     expected_of,
+    failed_upload,
     server_failure,
+    share_of_upload,
     work_of,
 )
 from phoneprov_core.features.rehearsal.model import (
@@ -139,6 +141,13 @@ class _Twin:
             over = [one for one in newest if one.ended_at]
             usual, server = durations_of(over), None if is_own_server else server_failure(over)
             work = work_of(over)
+            if server is not None:
+                failures = []
+                for one in over[:_NEWEST]:
+                    if (found := failed_upload(one)) is not None:
+                        of_phone = tx.deployments.matching(DeploymentFilter(mac=one.mac))
+                        failures.append((found, await of_phone.newest(_NEWEST)))
+                server = replace(server, share=share_of_upload(failures))
             for mac in self.scene.macs:
                 phone = await tx.phones.find(mac)
                 if phone is None:

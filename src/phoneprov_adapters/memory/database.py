@@ -117,16 +117,16 @@ class _Sqlite:
 class _SqliteOfOne(_Sqlite):
     """A database whose statements are executed at once: no other task runs in between, so that
     none sees an open transaction that awaits nothing else. No copy is made. ``worked`` is called
-    with each number of statements."""
+    with each number of statements of writing transactions; one that reads is a third."""
 
-    worked: Callable[[int], object] = int
+    worked: Callable[[float], object] = float
 
     async def execute_steps(self, steps: Sequence[Step]) -> list[Row]:
         self.worked(len(steps))
         return executed(self._connection, steps)
 
     async def committed_rows(self, sql: str, parameters: Sequence[Any]) -> Sequence[Any]:
-        self.worked(1)
+        self.worked(1 / 3)
         return self._connection.execute(sql, parameters).fetchall()
 
     def check_references(self, *, on: bool) -> None:
@@ -209,8 +209,9 @@ class TwinDatabase(MemoryDatabase):
         self._copy = _SqliteOfOne(clock)
         super().__init__(clock, box=box, sqlite=lambda _: self._copy)
 
-    def count(self, worked: Callable[[int], object]) -> None:
-        """From now on call this with each number of statements that are executed."""
+    def count(self, worked: Callable[[float], object]) -> None:
+        """From now on call this with each number of statements that are executed; one that reads is
+        a third."""
         self._copy.worked = worked
 
     async def fill(self, rows: Iterable[tuple[str, Sequence[Sequence[Any]]]]) -> None:

@@ -58,7 +58,7 @@ def test_time_of_a_twin_has_the_work_of_the_service() -> None:
     loop = JumpingLoop(datetime(2026, 3, 2, 9, tzinfo=UTC))
     box = SecretBox(SecretKeys.parse("a key of at least thirty-two letters"))
     database = TwinDatabase(lambda: 0, box)
-    database.count(lambda statements: loop.work(2.5 * statements))
+    database.count(lambda statements: loop.work(7.5 * statements))
     ended: list[float] = []
 
     async def work() -> None:

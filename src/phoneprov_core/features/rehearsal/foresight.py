@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from statistics import fmean
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from phoneprov_core.features.batches.commands import CreateBatch
 from phoneprov_core.features.batches.ports import BatchesTransaction, NoPhones
@@ -45,12 +46,14 @@ _BY_RECORDS = re.compile(
 
 
 class Failure(Struct, frozen=True):
-    """How a step fails: as it did ``at`` this time, after as many ``seconds``."""
+    """How a step fails: as it did ``at`` this time, after as many ``seconds``, or after this
+    ``share`` of the duration that it has when it succeeds."""
 
     message: str
     code: str | None = None
     at: str | None = None
     seconds: float = _SILENT_SECONDS
+    share: float | None = None
 
     def raised(self) -> PhoneprovError:
         """The error of the step."""
@@ -101,9 +104,10 @@ class CallSeen(Struct, frozen=True):
 
 
 _COMMON = Durations(upload=0.5, clear=0.2, restart=1.5, away=45.0, silent=_SILENT_SECONDS)
-_TRANSACTIONS, _STATEMENTS = 7.5, 88
-"""Writing transactions of a batch, and all statements, for a phone that it switches and watches."""
-_WORK_SECONDS, _MOST_WORK_SECONDS = 0.00013, 0.0012
+_TRANSACTIONS, _STATEMENTS = 7.5, 80
+"""Writing transactions of a batch, and all statements, for a phone that it switches and watches; a
+statement that reads is a third."""
+_WORK_SECONDS, _MOST_WORK_SECONDS = 0.00014, 0.0013
 
 
 def durations_of(deployments: Sequence[Deployment], usual: Durations | None = None) -> Durations:
@@ -188,6 +192,20 @@ def server_failure(newest: Sequence[Deployment]) -> Failure | None:
     return first
 
 
+def share_of_upload(failed: Sequence[tuple[Failure, Sequence[Deployment]]]) -> float | None:
+    """The share of the duration of an upload after which a server refuses it, from failures with
+    the deployments of their phones. None if it is not known, or if nothing answered: then the
+    deadline decides."""
+    took, usual = 0.0, 0.0
+    for failure, deployments in failed:
+        steps = [step for one in deployments for step in one.steps if step.name is StepName.UPLOAD]
+        done = [step.duration_ms / 1000 for step in steps if step.ok]
+        if done and not failure.is_of_reach:
+            took += failure.seconds
+            usual += fmean(done)
+    return took / usual if usual else None
+
+
 def failed_upload(deployment: Deployment) -> Failure | None:
     """How the upload of a deployment failed; None if it did not, or if no server was called."""
     message = deployment.message
@@ -260,6 +278,8 @@ def expected_of(
     if until is not None and call is not None:
         cause = Cause(Evidence.LAST_CALL, call.until or timestamp(now))
     durations = durations_of([one for one in newest if one.steps][:MOST_REMEMBERED], usual)
+    if upload is not None and upload.share is not None:
+        upload = replace(upload, seconds=upload.share * durations.upload)
     return Behaviour(
         cause,
         durations,

@@ -16,7 +16,9 @@ from phoneprov_core.features.rehearsal.foresight import (
     Work,
     durations_of,
     expected_of,
+    failed_upload,
     server_failure,
+    share_of_upload,
     work_of,
 )
 from phoneprov_core.features.rehearsal.model import (
@@ -132,8 +134,8 @@ def under_way(at_once: int, work: float) -> list[Deployment]:
 
 
 def test_work_of_the_service_is_the_wait_between_the_steps_without_that_for_others() -> None:
-    of_transaction = 7.5 / 88
-    assert work_of(()) == work_of([failed(FULL)]) == Work(0.00013)
+    of_transaction = 7.5 / 80
+    assert work_of(()) == work_of([failed(FULL)]) == Work(0.00014)
     assert work_of(under_way(1, 0.01)).statement == pytest.approx(0.01 * of_transaction)
     # 20 at a time come ten a second, each with 7.5 transactions: a wait of 30 ms is one of 10 ms
     # with two others before it.
@@ -145,8 +147,8 @@ def test_work_of_the_service_is_the_wait_between_the_steps_without_that_for_othe
 def test_wait_that_is_too_long_for_work_is_none() -> None:
     """The service stood still, or the database is far: others do not wait for it."""
     work = work_of([deployed()])
-    assert work.statement == pytest.approx(0.0012)
-    assert work.wait == pytest.approx(0.5 - 0.0012 * 88 / 7.5)
+    assert work.statement == pytest.approx(0.0013)
+    assert work.wait == pytest.approx(0.5 - 0.0013 * 80 / 7.5)
 
 
 def test_silent_phone_fails_unless_a_later_deployment_restarted_it() -> None:
@@ -202,6 +204,20 @@ def test_upload_to_the_phones_own_server_fails_as_last_time() -> None:
 )
 def test_common_server_fails_by_its_newest_uploads(newest: list[Deployment], fails: bool) -> None:
     assert (server_failure(newest) is not None) == fails
+
+
+def test_refused_upload_takes_the_share_of_an_upload_that_it_took() -> None:
+    refused = failed_upload(failed(FULL))
+    assert refused is not None
+    share = share_of_upload([(refused, [failed(FULL), deployed()])])
+    assert share == pytest.approx(0.05 / 0.4)
+    upload = expected(deployed(), server=replace(refused, share=share)).upload
+    assert upload is not None
+    assert upload.seconds == pytest.approx(0.05)
+    assert share_of_upload([(refused, [failed(FULL)])]) is None
+    unreached = failed_upload(failed(UNREACHED))
+    assert unreached is not None
+    assert share_of_upload([(unreached, [deployed()])]) is None
 
 
 def test_failure_of_the_common_server_is_evidence_for_each_phone() -> None:
