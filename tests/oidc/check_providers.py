@@ -251,7 +251,7 @@ def test_person_without_account_is_refused(
     at_provider(page)
     enter(page, "stranger")
 
-    expect(page.get_by_role("alert")).to_contain_text("No account is connected with you")
+    expect(page.get_by_role("alert")).to_contain_text("No account here is connected")
 
 
 def test_provider_that_goes_away_leaves_the_password(

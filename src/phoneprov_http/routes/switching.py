@@ -1,4 +1,4 @@
-"""Record of switches, rollback, and restart; others than level 0 see their own."""
+"""Deployments, rollback and restart; callers without level 0 see their own deployments."""
 
 from phoneprov_core.kernel.errors import NotFound
 from phoneprov_core.switching.deployments.model import Deployment, DeploymentFilter
@@ -44,16 +44,16 @@ def deployment_routes(
     async def roll_back(
         request: ApiRequest, mac: Mac, data: Body[RollbackRequest] = RollbackRequest()
     ) -> Envelope[Deployment]:
-        """Roll a phone back. A switch, with all its steps, to an earlier revision. Without a body:
-        to what was on the phone before the current deployment. With `deployment_uuid`: to the
-        revision of that deployment. With `profile_uuid` and `revision`: to that revision. A number
-        that was taken away does not come back: 409 `rights_changed`, unless level 0 sends
-        `force`."""
+        """Roll a phone back. A complete switch to an earlier configuration. Without a body: to the
+        configuration before the current deployment. With `deployment_uuid`: to the revision of this
+        deployment. With `profile_uuid` and `revision`: to this revision. 409 `rights_changed` if
+        the user of the configuration is inactive or no longer has one of its numbers; level 0 can
+        override this with `force`."""
         return record("Configuration put back", await rollback(request.user, mac, data))
 
     @routes.post("/phones/{mac:str}/restart", status_code=200, guards=[people], raises=OF_A_RESTART)
     async def restart_phone(request: ApiRequest, mac: Mac) -> Envelope[Restarted]:
-        """Restart a phone. It keeps its configuration, and reads it again. A phone in a call is
+        """Restart a phone. The phone reads its configuration again. A phone in a call is
         not restarted: 409 `phone_in_call`. 504 `reply_lost`: the phone did not confirm the command,
         and may still carry it out. Counts like a switch. Needs level 0, or a helpdesk with the
         phone in its scope."""

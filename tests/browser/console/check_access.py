@@ -143,7 +143,7 @@ def test_address_that_is_not_confirmed_is_explained_and_confirmed(
     page.route(of_one, as_adopted_with_pin)
     page.reload()
     expect(page.get_by_text("A user adopted the phone with a PIN.")).to_contain_text(
-        "It gets only profiles that level 0 made or that come from a shared template."
+        "The phone gets only profiles that were made by level 0 or from a shared template."
     )
     picture(page, "phone-with-pin")
     page.unroute(of_one)

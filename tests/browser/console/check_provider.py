@@ -73,7 +73,7 @@ def test_level_0_connects_its_account_under_its_name(
     console = Console(browser.new_context(), office.url)
     console.open()
     console.page.get_by_role("button", name="Office account").click()
-    expect(console.page.get_by_role("alert")).to_contain_text("No account is connected with you")
+    expect(console.page.get_by_role("alert")).to_contain_text("No account here is connected")
     assert "sign_in" not in console.page.url
 
     console.sign_in()

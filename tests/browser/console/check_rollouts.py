@@ -329,7 +329,7 @@ def test_phone_shows_its_state_after_it_was_looked_at(
 ) -> None:
     page = console.page
     console.open(f"#/phones/{NEVER_SWITCHED}")
-    expect(page.get_by_text("Not looked at yet")).to_be_visible()
+    expect(page.get_by_text("Not checked yet")).to_be_visible()
     service.api("PUT", f"phones/{NEVER_SWITCHED}", {"phone_ip": "127.0.1.3"})
     service.look_at_phones()
     page.reload()

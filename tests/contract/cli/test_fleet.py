@@ -66,5 +66,5 @@ def test_watch_runs_until_it_is_stopped(tmp_path: Path) -> None:
         process.send_signal(signal.SIGTERM)
         errors = process.stderr.read()
 
-        assert first.startswith("phoneprov looks at every phone each minute")
+        assert first.startswith("phoneprov checks every phone each minute")
         assert (process.wait(30), "Traceback" in errors) == (0, False), errors

@@ -161,7 +161,7 @@ def test_plan_and_rollout_of_a_floor(folder: Path) -> None:
     run("rollout", "--resume", batch["uuid"], code=3)
     options = ("--template", "office", "--at-once", "10", "--all-phones")
     refused = run("rollout", "--resume", batch["uuid"], *options, code=2)
-    assert "leave out --template, --all-phones, --at-once." in " ".join(refused.stderr.split())
+    assert "omit --template, --all-phones, --at-once." in " ".join(refused.stderr.split())
 
 
 def test_rollout_after_ctrl_c_is_named_and_resumed(

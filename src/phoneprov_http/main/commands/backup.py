@@ -30,17 +30,17 @@ from phoneprov_http.main.commands.terminal import FILE
 def backup(file: Path, *, with_keys: bool) -> None:
     """Back up the embedded database to FILE. Checks the backup; the service may run.
 
-    FILE must not exist. It has mode 0600 and gets its name when it is complete. The secrets in it
-    can be read with the secret keys only: back the keys up separately, or include the key file
-    with --with-keys. Use pg_dump to back up PostgreSQL.
+    FILE must not exist. It has mode 0600 and gets its name when it is complete. The secrets in the
+    backup can be read only with the secret keys: back up the keys separately, or include the key
+    file with --with-keys. Use pg_dump to back up PostgreSQL.
     """
     settings = settings_of_installation()
     database = _embedded(settings, "backed up with pg_dump")
     keys = key_file(settings.data_dir)
     if with_keys and settings.secret_keys is not None:
         raise SettingsError(
-            "PHONEPROV_SECRET_KEYS is set: the keys are not in the data folder. Back up where "
-            "they come from, and omit --with-keys."
+            "PHONEPROV_SECRET_KEYS is set: the keys are not in the data folder. Back up their "
+            "source, and omit --with-keys."
         )
     made = backups.back_up(
         database, file, timestamp(system_clock()), keys=keys if with_keys else None
@@ -49,7 +49,7 @@ def backup(file: Path, *, with_keys: bool) -> None:
     click.echo(f"{file}: {size:,} bytes, schema {made.schema}, checked.")
     if not with_keys:
         where = "PHONEPROV_SECRET_KEYS" if settings.secret_keys is not None else str(keys)
-        click.echo(f"The secret keys are not in it. Back up {where} as well.")
+        click.echo(f"The backup does not contain the secret keys. Back up {where} as well.")
 
 
 @click.command()
@@ -58,7 +58,7 @@ def restore(file: Path) -> None:
     """Restore a backup into an empty data folder.
 
     Fails if the folder contains a database. The database gets its name when it is complete and
-    checked. A key file is restored if the backup has one and the folder has none.
+    checked. The key file of the backup is restored if the folder has no key file.
     """
     settings = settings_of_environment()
     database = _embedded(settings, "restored with pg_restore")
@@ -96,7 +96,7 @@ async def _restore(settings: Settings, file: Path, database: Path) -> None:
 
 
 def _entry(manifest: backup_archive.Manifest) -> AuditEntry:
-    """The entry of the restore in the trail of the restored database."""
+    """The audit entry for the restore, which is added to the restored database."""
     trail = Trail(SYSTEM_ACTOR)
     fields = {"backup_created_at": manifest.created_at, "version": manifest.version}
     trail.note(Event("database.restored", "database", None, fields))
@@ -109,7 +109,7 @@ _BESIDE = ("-wal", "-shm", "-journal")
 
 
 async def _missing_keys(settings: Settings) -> str | None:
-    """Which keys the restored database needs and the settings lack, as a sentence."""
+    """A sentence that names the missing keys of the restored database; None if none is missing."""
     container = prepare(settings)
     try:
         async with opened(container):

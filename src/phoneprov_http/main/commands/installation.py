@@ -1,4 +1,4 @@
-"""Commands about the whole installation: its database, old records, keys, and checks of all."""
+"""Commands for the installation: database, old records, keys, and ``phoneprov doctor``."""
 
 import asyncio
 import logging
@@ -33,7 +33,7 @@ def upgrade() -> None:
     """Upgrade the schema to the newest version. Stop every service and command on a SQLite file
     first.
 
-    It is wholly upgraded or, after a failure, not changed.
+    After a failure the schema is unchanged.
     """
     settings = _settings_of_database()
     asyncio.run(migrate.upgrade(settings.database_url, lambda line: click.echo(line, err=True)))
@@ -42,7 +42,7 @@ def upgrade() -> None:
 
 @db.command()
 def current() -> None:
-    """Show the version of the schema. Exit with 1 when this version needs another."""
+    """Show the version of the schema. Exit with 1 if this version needs another version."""
     settings = _settings_of_database()
     found = asyncio.run(migrate.current(settings.database_url))
     click.echo(f"The schema is {found or 'missing'}; phoneprov {__version__} needs {newest()}.")
@@ -86,10 +86,10 @@ PinOwners = dict[str, list[str]]
 def keys() -> None:
     """Show and rotate the secret keys (PHONEPROV_SECRET_KEYS).
 
-    The first key signs and encrypts, the others only verify and decrypt; a key with the prefix
-    "pin:" only verifies PINs. To change the key: add the new one after the others and restart
-    every phoneprov; move it to the first place and restart again; run "keys rotate"; then
-    remove the old key or, if "keys status" shows that PINs need it, give it the prefix "pin:".
+    The first key signs and encrypts, the other keys only verify and decrypt; a key with the prefix
+    "pin:" only verifies PINs. To change the key: add the new key after the others and restart every
+    phoneprov process; move the new key to the first place and restart again; run "keys rotate";
+    then remove the old key or, if "keys status" shows that PINs need it, give it the prefix "pin:".
     """
 
 
@@ -151,7 +151,7 @@ def key_lines(status: KeyStatus, owners: PinOwners) -> list[str]:
 async def _status(container: Container) -> tuple[KeyStatus, PinOwners]:
     status = await container.rotation().status()
     if status.missing and (made := container.keys().made):
-        # It was created because the key file is missing; no secret needs it yet.
+        # This key was created just now because the key file is missing; no secret needs it yet.
         made.unlink(missing_ok=True)
     return status, await _pin_owners(container, status)
 
@@ -170,7 +170,7 @@ async def _rotate(
 
 
 async def _pin_owners(container: Container, status: KeyStatus) -> PinOwners:
-    """By key, the names of some users whose PIN needs it, for every key but the first."""
+    """For each key except the first, the names of some users whose PIN needs this key."""
     owners = {}
     for use in status.outdated:
         if use.what == PINS:
@@ -181,17 +181,15 @@ async def _pin_owners(container: Container, status: KeyStatus) -> PinOwners:
 
 
 @click.command()
-@click.option(
-    "--url", default=SERVICE, show_default=True, help="The service as Asterisk reaches it."
-)
+@click.option("--url", default=SERVICE, show_default=True, help="URL of the service for Asterisk.")
 @as_json
 def doctor(*, url: str, as_json: bool) -> None:
     """Check settings, keys, database, servers and phones.
 
-    Says what to do about each fault. Changes nothing; the service may run meanwhile. It logs in
-    on the FTP server and on Asterisk, and asks up to five phones. Where Asterisk asks for lines,
-    it sends the same request to the service, and compares the phones of both. Exits with 0 if no
-    check fails, with 1 otherwise.
+    Names the next step for each fault. Changes nothing; the service may run meanwhile. Logs in on
+    the FTP server and on Asterisk, and sends requests to up to five phones. If Asterisk requests
+    lines from the service, doctor sends the same request, and compares the phones of the service
+    with the phones of Asterisk. Exits with 0 if no check fails, with 1 otherwise.
     """
     logging.getLogger("phoneprov").addHandler(logging.NullHandler())
     findings = asyncio.run(_all(url))

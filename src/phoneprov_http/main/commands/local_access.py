@@ -1,4 +1,4 @@
-"""Access of commands to the use cases, as the operator of the machine, and to files."""
+"""For commands: calls of use cases as the operator of the machine, and access to files."""
 
 import asyncio
 import filecmp
@@ -31,27 +31,27 @@ R = TypeVar("R")
 T = TypeVar("T")
 
 NOT_SEEN = 3
-"""The exit code when the file is in place, but the phone was not restarted, is not known to be, or
-was not observed to register again."""
+"""The exit code if the file is in place, but the phone was not restarted, if the restart is not
+known, or if the phone was not seen to register again."""
 
 _MOST_NAMESAKES = 5
 
 
 class Acting(NamedTuple):
-    """The container of the use cases, and who calls them."""
+    """The container of the use cases, and the actor who calls them."""
 
     container: Container
     actor: Actor
 
 
 def as_operator(work: Callable[[Acting], Awaitable[R]], *, watching: bool = True) -> R:
-    """The result of ``work``, which is called with the database open that the settings name; a
-    service may run on it at the same time.
+    """The result of ``work``, which is called with the database of the settings open. A service may
+    use the database at the same time.
 
-    Unless ``watching``, restarted phones are not watched. Raises ``SettingsError``, also when
-    there is no installation, and ``Unavailable``.
+    Unless ``watching``, restarted phones are not watched. Raises ``SettingsError``, also if there
+    is no installation, and ``Unavailable``.
     """
-    # An error is one line of the command; a handler keeps Python from writing another.
+    # The command prints an error as one line; without a handler Python would log it as well.
     logging.getLogger("phoneprov").addHandler(logging.NullHandler())
 
     async def called() -> R:
@@ -77,7 +77,7 @@ def in_container(work: Callable[[Container], Awaitable[R]]) -> R:
 
 
 async def matching(listing: Listing[T], fits: Callable[[T], bool]) -> list[T]:
-    """The records of a list, of any length, that fit."""
+    """The records of a list, of any length, for which ``fits`` returns True."""
     return [one async for piece in listing for one in piece if fits(one)]
 
 
@@ -93,7 +93,8 @@ async def profile_called(acting: Acting, text: str) -> str:
     if len(found) > 1:
         some = ", ".join(found[:_MOST_NAMESAKES])
         raise Conflict(
-            f"{len(found)} profiles are called {text!r}; name one by its uuid, such as {some}."
+            f"{len(found)} profiles are called {text!r}; use the uuid of one of them, such as "
+            f"{some}."
         )
     return found[0]
 
@@ -118,7 +119,8 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def content_of(file: Path) -> str:
-    """The text of a configuration file. Ends the command if it has none."""
+    """The text of a configuration file. Raises ``UsageError`` if the file cannot be read as
+    text."""
     try:
         return read_configuration(file)
     except OSError as error:
@@ -142,11 +144,10 @@ def readable(file: Path) -> Iterator[Path]:
 
 @contextmanager
 def written(file: Path, *, private: bool) -> Iterator[TextIO]:
-    """Standard output for ``-``; what exists at ``file`` if that is no regular file (a pipe, a
-    device); else a new file that replaces ``file``, or the target of a link, when complete. All in
-    UTF-8."""
+    """A text stream in UTF-8: standard output for ``-``; the existing pipe or device; otherwise a
+    new file, which replaces ``file`` (or the target of a link) when it is complete."""
     if str(file) == "-":
-        # Not in the encoding of the locale: it may lack letters, and no import could read it.
+        # Not in the encoding of the locale, which may lack letters, and which imports cannot read.
         out = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="")
         try:
             yield out
@@ -178,8 +179,8 @@ def written(file: Path, *, private: bool) -> Iterator[TextIO]:
 
 
 def _is_same(new: Path, file: Path) -> bool:
-    """Whether the file exists with the same content and mode: it keeps its time then, by which
-    other programs see a change."""
+    """Whether the file exists with the same content and mode. It is not replaced then, so that its
+    modification time changes only with its content."""
     if not file.is_file() or new.stat().st_mode != file.stat().st_mode:
         return False
     return filecmp.cmp(new, file, shallow=False)

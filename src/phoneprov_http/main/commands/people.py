@@ -32,15 +32,15 @@ from phoneprov_http.main.commands.terminal import moment, table
 def create_admin(username: str, email: str, *, password_stdin: bool) -> None:
     """Create a superadmin account.
 
-    It holds the level-0 permission "superadmin". Works before the first start of the service. Can
-    be repeated: an existing account keeps its password, if it has one. Creates the data folder if
-    it does not exist.
+    The account has the level-0 permission "superadmin". Works before the first start of the
+    service. Can be repeated: an existing account keeps its password if it has one. Creates the
+    data folder if it does not exist.
     """
     settings = settings_of_environment()
     made = asyncio.run(_create_admin(settings, username, email, password_stdin=password_stdin))
     did = "was created"
     if not made.is_new:
-        did = f"exists, {'has this' if made.has_new_password else 'keeps its'} password"
+        did = f"exists, {'has the new' if made.has_new_password else 'keeps its'} password"
     click.echo(f"{made.user.username} {did} and is a superadmin.")
 
 
@@ -74,8 +74,8 @@ _PAGE = 1000
 
 
 @click.command()
-@click.option("--since", help="Show only entries of this moment (ISO 8601, UTC) or later.")
-@click.option("--until", help="Show only entries before this moment.")
+@click.option("--since", help="Show only entries at or after this time (ISO 8601, UTC).")
+@click.option("--until", help="Show only entries before this time.")
 @click.option("--actor", "actor_uuid", help="Show only entries of this account (uuid).")
 @click.option("--action", help="Show only this action, such as phone.updated or login.failed.")
 @click.option("--resource", help="Show only this kind of resource, such as phone or user.")
@@ -85,7 +85,7 @@ _PAGE = 1000
     "--limit",
     type=click.IntRange(1),
     default=None,
-    help="Maximum number of entries; the newest are shown. Without it 50, with --json all.",
+    help="Maximum number of entries, newest first; by default 50, with --json all.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line, for a SIEM.")
 def audit(*, limit: int | None, as_json: bool, **wanted: str | None) -> None:

@@ -1,5 +1,5 @@
-"""``phoneprov serve``: the HTTP service in one or more worker processes. ``phoneprov openapi``: the
-document of its interface."""
+"""``phoneprov serve``, the HTTP service in one or more worker processes, and ``phoneprov openapi``,
+its OpenAPI document."""
 
 import asyncio
 import logging
@@ -53,7 +53,7 @@ log = logging.getLogger("phoneprov.database")
 @click.option(
     "--fd",
     type=click.IntRange(0),
-    help="Inherited socket to listen on instead; it stays open over a restart.",
+    help="File descriptor of an inherited socket to listen on, which stays open over a restart.",
 )
 @click.option(
     "--workers",
@@ -66,12 +66,12 @@ log = logging.getLogger("phoneprov.database")
     "--migrate",
     "migrate_shared",
     is_flag=True,
-    help="Migrate a shared database first; the embedded one always is.",
+    help="Upgrade the schema of a shared database first; an embedded database is always upgraded.",
 )
 def serve(host: str, port: int, fd: int | None, workers: int, *, migrate_shared: bool) -> None:
     """Serve the HTTP interface until SIGTERM, SIGHUP or Ctrl-C.
 
-    A stop answers the requests that were accepted and finishes a running switch. With a socket
+    When it stops, it still answers accepted requests and finishes running switches. With a socket
     of systemd (LISTEN_FDS) or --fd, new connections wait for the next start.
     """
     with handling_stops(_leave):
@@ -90,7 +90,7 @@ def _serve(host: str, port: int, fd: int | None, workers: int, *, migrate_shared
     asyncio.run(_make_ready(settings, migrate_shared=migrate_shared))
     listeners = listeners or [bound(host, port)]
     every = [*listeners, *metrics_listeners(settings)]
-    # In all they check as many passwords at a time as one process would, in no more memory.
+    # The workers share the limit: together they hash as many passwords at a time as one process.
     os.environ[HASH_THREADS] = str(max(1, settings.hash_threads // workers))
     urls = " and ".join(map(address_text, listeners))
 
@@ -109,7 +109,7 @@ def _serve(host: str, port: int, fd: int | None, workers: int, *, migrate_shared
 
 
 def _inherited(fd: int | None) -> list[socket.socket]:
-    """The sockets that this process was given, none if it has to bind its own."""
+    """The inherited sockets of this process; empty if it has to bind its own socket."""
     listeners = activated(os.environ) if fd is None else [inherited(fd)]
     source = click.get_current_context().get_parameter_source
     if listeners and ParameterSource.COMMANDLINE in (source("host"), source("port")):
@@ -140,11 +140,11 @@ def _server(
 
 
 async def _make_ready(settings: Settings, *, migrate_shared: bool) -> None:
-    """Make the key and the schema, and check the keys, before any worker starts: workers do
-    not race for them, and a failure is reported once."""
+    """Create the key and the schema, and check the keys, before any worker starts: so workers do
+    not create them concurrently, and a failure is reported only once."""
     languages_of(settings)
     container = prepare(settings)
-    container.use_cases()  # an adapter that cannot be made is reported here, once
+    container.use_cases()  # reports an adapter that cannot be created, once for all workers
     embedded = is_embedded(settings.database_url)
     if migrate_shared or embedded:
         await bring_up_to_date(settings.database_url, log.warning)
@@ -154,7 +154,7 @@ async def _make_ready(settings: Settings, *, migrate_shared: bool) -> None:
     except UnfitSchema as error:
         if embedded:
             raise
-        # Another host may upgrade it, or be the last of an older version.
+        # Another host may upgrade the schema later, or may still need the older schema.
         log.warning("Requests are answered 503. %s", error.message)
 
 
@@ -165,7 +165,7 @@ def openapi() -> None:
 
 
 def describe() -> dict[str, object]:
-    """The OpenAPI document, without a database or any setting."""
+    """The OpenAPI document; needs no database and no settings."""
     container = Container(
         settings=read_settings({}), keys=SecretKeys.parse("only used to describe the routes")
     )

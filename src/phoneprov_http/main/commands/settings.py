@@ -1,4 +1,4 @@
-"""``phoneprov settings``, and the settings of the environment for other commands."""
+"""``phoneprov settings``, and the settings from the environment for other commands."""
 
 import os
 import re
@@ -21,7 +21,8 @@ _PASSWORD_IN_URL = re.compile(r"//.*@", re.DOTALL)
 
 
 def settings_of_environment() -> Settings:
-    """Raises ``SettingsError``, which the command line shows as one line."""
+    """The settings from the environment. Raises ``SettingsError``, which the command line shows as
+    one line."""
     settings = read_settings(os.environ)
     check_names(settings)
     return settings
@@ -30,7 +31,7 @@ def settings_of_environment() -> Settings:
 def settings_of_installation() -> Settings:
     """The settings for a command that needs an existing installation. Raises
     ``SettingsError``, also when there is none."""
-    # Slow to load: with it SQLAlchemy, which "settings" does not need.
+    # Imported here because it loads SQLAlchemy, which is slow and not needed by "settings".
     from phoneprov_adapters.composition.lifecycle import require_installation  # noqa: PLC0415
 
     settings = settings_of_environment()
@@ -39,7 +40,7 @@ def settings_of_installation() -> Settings:
 
 
 class SettingValue(msgspec.Struct, frozen=True):
-    """A setting for display. ``value`` is null when nothing is set, and never a secret."""
+    """A setting for display. ``value`` is null if the setting is empty, and never a secret."""
 
     name: str
     value: str | None
@@ -50,10 +51,10 @@ class SettingValue(msgspec.Struct, frozen=True):
 @click.argument("name", required=False)
 @as_json
 def show_settings(name: str | None, *, as_json: bool) -> None:
-    """Show the settings and their sources, or explain one. Secrets are hidden.
+    """Show the settings and their sources, or explain NAME. Secrets are hidden.
 
-    The source is "default", "environment", or the file that a ..._FILE variable names. Needs
-    no database. Exits with 2 when a setting is wrong, and shows the settings that were read.
+    The source is "default", "environment", or the file that a ..._FILE variable names. Needs no
+    database. If a setting is wrong, the settings that were read are shown, and the exit code is 2.
 
     \b
       phoneprov settings
@@ -70,7 +71,7 @@ def show_settings(name: str | None, *, as_json: bool) -> None:
 
 
 class Explained(msgspec.Struct, frozen=True):
-    """What a setting means, and what its value must be."""
+    """The meaning, the allowed values and the default of a setting."""
 
     name: str
     meaning: str

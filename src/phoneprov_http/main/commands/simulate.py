@@ -20,11 +20,9 @@ from phoneprov_http.main.server.sockets import run_until_stopped
 
 @click.command("simulate-phone")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--ftp-port", type=PORT, default=0, help="Port of its FTP server; 0 for a free port.")
 @click.option(
-    "--ftp-port", type=PORT, default=0, help="Port of its FTP server; 0 takes a free one."
-)
-@click.option(
-    "--http-port", type=PORT, default=0, help="Port of its web server; 0 takes a free one."
+    "--http-port", type=PORT, default=0, help="Port of its web server; 0 for a free port."
 )
 @click.option(
     "--mac",
@@ -40,12 +38,12 @@ from phoneprov_http.main.server.sockets import run_until_stopped
 @click.option(
     "--ftp-password",
     default=lambda: secrets.token_urlsafe(12),
-    help="Password of its FTP server; by default a random one, which is printed.",
+    help="Password of its FTP server; by default a random password, which is printed.",
 )
 @click.option(
     "--folder",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Folder for uploaded files; by default a temporary one that is removed at the end.",
+    help="Folder for uploaded files; by default a temporary folder that is removed at the end.",
 )
 @click.option(
     "--screen",
@@ -55,9 +53,9 @@ from phoneprov_http.main.server.sockets import run_until_stopped
 def simulate_phone(screen: str | None, **phone: Any) -> None:
     """Run a simulated phone.
 
-    It has an FTP server, which stores files, and the web server of a phone, which accepts
-    commands (POST /CGI/Execute) and answers GET /DeviceInformationX. Prints the files and commands
-    that it receives, until Ctrl-C.
+    The simulated phone has an FTP server, which stores files, and the web server of a phone, which
+    accepts commands (POST /CGI/Execute) and answers GET /DeviceInformationX. Prints received files
+    and commands until Ctrl-C.
     """
     simulated = SimulatedPhone(**phone, on_event=lambda event: click.echo(event_line(event)))
     try:
@@ -86,7 +84,7 @@ async def _run(phone: SimulatedPhone, ftp_user: str, ftp_password: str, screen: 
 
 
 def reaching(phone: SimulatedPhone, ftp_user: str, ftp_password: str) -> dict[str, str]:
-    """The settings by which phoneprov reaches a simulated phone on its loopback address."""
+    """The settings with which phoneprov reaches the simulated phone on its loopback address."""
     return {
         "PHONEPROV_FTP_PORT": str(phone.ftp_port),
         "PHONEPROV_FTP_USER": ftp_user,
@@ -119,7 +117,7 @@ async def _show_screen(base: str, mac: str, model: str) -> None:
 
 
 async def _next(screen: Screen, page: ScreenPage | None) -> ScreenPage | None:
-    """The page after the keys of the user. Raises ``EOFError`` at the end."""
+    """Read a key or the fields of a form; returns the next page. Raises ``EOFError`` at the end."""
     if page is not None and page.fields:
         values = [await _typed(name, hidden="PIN" in name.upper()) for name, _ in page.fields]
         return await _fetched(screen.submit(page, *values))
@@ -142,7 +140,7 @@ async def _next(screen: Screen, page: ScreenPage | None) -> ScreenPage | None:
 
 
 async def _typed(label: str, *, hidden: bool = False) -> str:
-    # Input that is not from a terminal is read as it is.
+    # A prompt can hide typed text only on a terminal.
     hidden = hidden and sys.stdin.isatty()
 
     def prompt() -> str:
@@ -152,7 +150,7 @@ async def _typed(label: str, *, hidden: bool = False) -> str:
 
 
 async def _fetched(fetching: Awaitable[ScreenPage]) -> ScreenPage | None:
-    """The page, or None with a message where a phone shows an error."""
+    """The page; prints the message of the phone and returns None if the page cannot be shown."""
     try:
         page = await fetching
     except httpx.HTTPError as error:

@@ -1,4 +1,5 @@
-"""Options and output that several commands share. Every command loads it, so it imports little."""
+"""Options and output for several commands. Every command loads this module, so it imports
+little."""
 
 import re
 import shutil
@@ -47,8 +48,7 @@ MAC = _Mac()
 
 @contextmanager
 def naming(options: Mapping[str, str]) -> Iterator[None]:
-    """Report an invalid field by the name of the option that set it: ``options`` are the
-    options by field."""
+    """Report invalid fields as errors of options. ``options`` maps fields to options."""
     try:
         yield
     except Invalid as error:
@@ -77,7 +77,7 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 def show(thing: object, text: str, *, as_json: bool) -> None:
-    """Print a thing as JSON, or what the text says of it."""
+    """Print an object as JSON, or its description ``text``."""
     if as_json:
         print_json(thing)
     else:
@@ -85,7 +85,7 @@ def show(thing: object, text: str, *, as_json: bool) -> None:
 
 
 def print_json(thing: object) -> None:
-    """Print indented JSON. Characters that a terminal acts on are escaped."""
+    """Print indented JSON. Control characters of terminals are escaped."""
     text = msgspec.json.format(msgspec.json.encode(thing), indent=2).decode()
     # JSON itself escapes the other control characters.
     escaped = _ACTED_ON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
@@ -114,14 +114,16 @@ def free_port(*, datagrams: bool = False) -> int:
 _GAP = "  "
 _INDENT = "    "
 _LEAST = 24
-"""The narrowest last column that can still be read. Below it the cell gets lines of its own."""
+"""Minimum width of the last column. In a narrower window its cells are printed on separate
+lines."""
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print rows below their headings; without headings where all of ``columns`` are empty.
+    """Print a table with headings; without headings if all of ``columns`` are empty.
 
-    On a terminal the last column is wrapped to the width of the window; columns that do not fit
-    get lines of their own. In a pipe no line is wrapped or cut. Control characters are escaped.
+    On a terminal the last column is wrapped to the width of the window, and columns that do not fit
+    are printed on separate lines. In a pipe no line is wrapped or cut. Control characters are
+    escaped.
     """
     cells = [[printable(cell) for cell in row] for row in rows]
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
@@ -132,7 +134,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 def show_rows(
     things: object, columns: Sequence[str], rows: Iterable[Sequence[str]], *, as_json: bool
 ) -> None:
-    """Print things as JSON, or their rows as a table."""
+    """Print objects as JSON, or their rows as a table."""
     if as_json:
         print_json(things)
     else:
@@ -140,7 +142,7 @@ def show_rows(
 
 
 def table_lines(rows: Sequence[Sequence[str]], width: int | None) -> list[str]:
-    """The lines of a table in a window of this width; None is unlimited."""
+    """The lines of a table for a window of this width; None for no limit."""
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     left = _across([*widths[:-1], 0])
     beside = len(widths) - 1
@@ -183,7 +185,7 @@ STEPS = {
 
 
 def lines_of(deployment: Deployment) -> str:
-    """What was read back of the lines, empty if nothing was."""
+    """The result of the step that reads back the lines; empty without this step."""
     step = next((one for one in deployment.steps if one.name is StepName.LINES), None)
     return f"; {step.message}" if step and step.message else ""
 
@@ -202,9 +204,9 @@ def how_it_went(deployment: Deployment, *, briefly: bool = False) -> str:
             step = STEPS[deployment.failed_step] if deployment.failed_step else "start"
             return f"failed at {step}: {deployment.message}"
         case Outcome.UNKNOWN:
-            return f"outcome unknown, the old file or the new one is there: {deployment.message}"
+            return f"outcome unknown, the old or the new file is in place: {deployment.message}"
         case Outcome.INTERRUPTED if deployment.place is None:
-            return "interrupted; either the old or the new file is in place, complete"
+            return "interrupted; the complete old file or the complete new file is in place"
         case Outcome.INTERRUPTED:
             return "interrupted after the new file was in place"
         case Outcome.DEPLOYED:
@@ -213,8 +215,8 @@ def how_it_went(deployment: Deployment, *, briefly: bool = False) -> str:
 
 
 def is_seen_through(deployment: Deployment) -> bool:
-    """Whether the phone was restarted, and the confirmation did not fail. If the reply to the
-    command was lost, the confirmation decides."""
+    """Whether the phone was restarted, and the confirmation did not fail. If it is not known
+    whether the phone was restarted, whether the restart is confirmed."""
     if deployment.restarted is None:
         return deployment.confirmation is Confirmation.CONFIRMED
     is_missed = deployment.confirmation is Confirmation.NOT_CONFIRMED

@@ -1,1 +1,1 @@
-"""Routes of the features above the interface."""
+"""Routes of the features: one module for each feature of the core."""

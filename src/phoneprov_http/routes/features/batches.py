@@ -35,8 +35,8 @@ def batch_routes(
     async def phones_of_batch(
         request: ApiRequest, uuid: Uuid, wanted: Query[WantedPhones]
     ) -> Listed[BatchPhone]:
-        """List the phones of a batch. In their order: the state of each, the record
-        of its switch, and the reason of a failure."""
+        """List the phones of a batch. In the order of the batch: the state of each phone, the
+        deployment, and the reason of a failure."""
         return listed(await batches.phones(request.user, uuid, wanted, request.page), "phone")
 
     @routes.post("/batches", status_code=202, raises=[NotFound, NoPhones])
@@ -44,16 +44,16 @@ def batch_routes(
         """Start a batch. Responds at once; the batch runs in the background and is resumed after a
         restart of the service. `macs` or `items` list the phones, or `model`, `location`,
         `software_type` and `template` select them. A switch without `profile_uuid` uploads the
-        newest revision of the profile that is on each phone. With `as_of` each phone gets back
-        exactly what was on it then. With `start_at` it is planned."""
+        newest revision of the profile that is on each phone. With `as_of` it restores the
+        configuration that each phone had at this time. With `start_at` the batch is planned."""
         batch = await batches.start(request.user, data)
         is_planned = batch.state is BatchState.PLANNED
         return record("Batch planned" if is_planned else "Batch started", batch)
 
     @routes.post("/batches/plan", status_code=200, opt=READS, raises=[NotFound, NoPhones])
     async def plan_batch(request: ApiRequest, data: Body[CreateBatch]) -> Envelope[Plan]:
-        """Plan a batch. Takes the body of a batch, changes nothing, and shows what would change:
-        groups of phones with the same difference, most first."""
+        """Plan a batch. Takes the body of a batch and changes nothing. Shows groups of phones with
+        the same difference, the largest group first."""
         result = await plan(request.user, data)
         return record(f"{result.changed} phone(s) would change", result)
 
@@ -61,23 +61,24 @@ def batch_routes(
         "/batches/rehearse", status_code=200, opt=READS, raises=[NotFound, NoPhones, TooLarge]
     )
     async def rehearse_batch(request: ApiRequest, data: Body[CreateBatch]) -> Envelope[Rehearsal]:
-        """Rehearse a batch. Takes the body of a batch, runs it on a copy of the records without a
-        packet or a change, and shows what would happen, as of when, and how that is known."""
+        """Rehearse a batch. Takes the body of a batch and runs it on a copy of the records: sends
+        nothing to phones and changes nothing. Shows the expected outcome, the time of the records,
+        and the evidence."""
         result = await rehearse(request.user, data)
         return record(result.summary, result)
 
     @routes.post("/batches/list", status_code=200, opt=READS)
     async def read_phone_list(request: ApiRequest, data: Body[ReadPhones]) -> Envelope[PhoneList]:
-        """Read a list of phones. Changes nothing. What `macs` or `items` of a batch are for the
-        lines of a text, and what is wrong with each other line."""
+        """Read a list of phones. Changes nothing. Returns the phones in the lines of a text, for
+        `macs` or `items` of a batch, and the problem of each wrong line."""
         found = await read_list(request.user, data)
         wrong = len(found.problems)
         return record(f"{len(found.phones)} phone(s) found, {wrong} line(s) are wrong", found)
 
     @routes.delete("/batches/{uuid:str}")
     async def cancel_batch(request: ApiRequest, uuid: Uuid) -> Envelope[Batch]:
-        """Cancel a batch, also one that is planned. Start no further phone. Running phones finish.
-        The batch stays as a record; a batch that has ended is not changed."""
+        """Cancel a batch. Running phones finish; no further phone starts. A planned batch can be
+        cancelled, too. The batch stays as a record. A batch that has ended is not changed."""
         batch = await batches.cancel(request.user, uuid)
         return record(f"Batch {batch.state.value}", batch)
 

@@ -1,4 +1,4 @@
-"""Default profiles of phones, the users that are logged in there, and labels to print."""
+"""Desks (default profiles and logged-in users of phones), and labels to print."""
 
 from io import BytesIO
 from typing import Annotated, cast
@@ -37,8 +37,8 @@ def desk_routes(desks: Desks) -> Routes:
     @routes.get("/desks", raises=[Forbidden], opt={ROWS: ListedDeskRow})
     async def all_desks(request: ApiRequest, wanted: Query[SummarySearch]) -> Listed[Desk]:
         """List desks. The desk of every phone, the oldest phone first. Callers without level 0 see
-        the desks where they are logged in, and helpdesks the desks in their scope. As CSV the table
-        that an import of desks reads."""
+        the desks where they are logged in; helpdesks see the desks in their scope. The CSV can be
+        imported as desks."""
         found = await desks.listed(request.user, request.page, wanted)
         if request.wants_table:
             return listed(cast("Listing[Desk]", found.mapped(listed_row)), "desk")
@@ -46,24 +46,24 @@ def desk_routes(desks: Desks) -> Routes:
 
     @routes.get("/phones/{mac:str}/desk")
     async def get_desk(request: ApiRequest, mac: Mac) -> Envelope[Desk]:
-        """Read a desk. The default profile of a phone, and the user that is logged in there.
-        Callers without level 0 see it while they are logged in there; helpdesks see the desks in
-        their scope."""
+        """Read a desk. The default profile and the logged-in user of a phone. Callers without
+        level 0 see a desk while they are logged in at it; helpdesks see the desks in their
+        scope."""
         return record("Desk found", await desks.get(request.user, mac))
 
     @routes.put("/phones/{mac:str}/desk", guards=[people], raises=[ProfileDoesNotFit, NotALine])
     async def update_desk(request: ApiRequest, mac: Mac, data: Body[DeskPatch]) -> Envelope[Desk]:
         """Configure a desk. Change the default profile and the number of the desk (null for
         none), and whether users can log in. The phone keeps its configuration until the next
-        logout, and its lines until its next restart. Removes the lock that wrong PINs set on the
-        phone. A request without fields does only that; a helpdesk may send it for phones in its
-        scope."""
+        logout, and its lines until its next restart. Also opens the lock that follows wrong PINs
+        on the phone. A request without fields only opens the lock; a helpdesk may send it for
+        phones in its scope."""
         return record("Desk updated", await desks.update(request.user, mac, data))
 
     @routes.get("/phones/{mac:str}/desk/lock", guards=[people])
     async def get_desk_lock(request: ApiRequest, mac: Mac) -> Envelope[GuessLock]:
-        """Read the lock of a desk. Whether wrong PINs locked the phone; `PUT .../desk` without a
-        field opens it."""
+        """Read the lock of a desk. Whether wrong PINs locked the phone. `PUT .../desk` without
+        fields opens the lock."""
         return record("Desk lock found", await desks.lock(request.user, mac))
 
     @routes.get("/phones/{mac:str}/label", guards=[people])
@@ -85,9 +85,9 @@ def desk_routes(desks: Desks) -> Routes:
         raises=[*OF_A_SWITCH, NotLoggedIn, DeskChanged],
     )
     async def log_out_desk(request: ApiRequest, mac: Mac) -> Envelope[Desk]:
-        """Log out the user of a desk. Deploy the default profile of a phone, and end the login
-        there. A phone in a call is not restarted until the call is over. Needs level 0, the user
-        that is logged in, or a helpdesk with the phone in its scope."""
+        """Log out the user of a desk. Deploy the default profile of the phone, and end the login. A
+        phone in a call restarts after the call. Allowed for level 0, the logged-in user, and
+        helpdesks with the phone in their scope."""
         return record("Desk logged out", await desks.log_out(request.user, mac))
 
     return routes

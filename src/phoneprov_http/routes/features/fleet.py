@@ -1,5 +1,5 @@
-"""The phones as they are and were: their states, adopted and replaced ones; level 0. Helpdesks read
-states and numbers."""
+"""States of phones now and in the past, adoption and replacement; level 0. Helpdesks read states
+and numbers."""
 
 from phoneprov_core.features.fleet.model import (
     AdoptPhone,
@@ -33,21 +33,21 @@ def fleet_routes(view: ViewFleet, change: ChangeFleet, history: History) -> Rout
 
     @routes.get("/phones/{mac:str}/state", guards=[people])
     async def phone_state(request: ApiRequest, mac: Mac) -> Envelope[PhoneStatus]:
-        """Read the state of a phone. As last observed, with the next step."""
+        """Read the state of a phone. The last observed state, with the next step."""
         return record("Phone state found", await view.state(request.user, mac))
 
     @routes.get("/history/phones", guards=[level_0])
     async def phones_then(request: ApiRequest, wanted: Query[HistoryQuery]) -> Listed[PastPhone]:
-        """List the phones of an earlier moment. By MAC: what was on each phone, who was logged in,
-        its lines and its state. `after` the last MAC continues."""
+        """List the phones of an earlier moment. In the order of MACs: profile, logged-in user,
+        lines and state of each phone. `after` with the last MAC continues the list."""
         return listed(await history.phones(request.user, wanted, request.page), "phone")
 
     @routes.post("/discovered-phones/{mac:str}/adopt", raises=[AlreadyExists, SeveralAddresses])
     async def adopt_phone(
         request: ApiRequest, mac: Mac, data: Body[AdoptPhone] = _AS_SEEN
     ) -> Envelope[PlacedPhone]:
-        """Adopt a discovered phone. The phone is created with its address and model, and asked
-        for its MAC address. A profile in the request becomes its default profile."""
+        """Adopt a discovered phone. Creates the phone with its address and model, and requests the
+        MAC address from the phone. A profile in the request becomes the default profile."""
         return record("Phone adopted", await change.adopt(request.user, mac, data))
 
     @routes.post(
@@ -57,8 +57,8 @@ def fleet_routes(view: ViewFleet, change: ChangeFleet, history: History) -> Rout
     async def replace_phone(
         request: ApiRequest, mac: Mac, data: Body[ReplacePhone]
     ) -> Envelope[PlacedPhone]:
-        """Replace a phone. The new phone gets facts, vendor flag, modules and desk of the other
-        one, which becomes inactive. The history can be read from both."""
+        """Replace a phone. The new phone gets name, location, vendor flag, modules and desk of the
+        old phone, which becomes inactive. Both phones show the same history."""
         return record("Phone replaced", await change.replace(request.user, mac, data))
 
     return routes

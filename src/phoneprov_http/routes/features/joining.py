@@ -22,25 +22,24 @@ def joining_routes(join: JoinPeople, leave: LeavePeople, undo: UndoAct) -> Route
 
     @routes.post("/join", status_code=200, raises=[ActRefused, NeedsLogin])
     async def join_people(request: ApiRequest, data: Body[JoinRequest]) -> Envelope[Moved]:
-        """Let people join. Creates the account of each person, the number, the PIN, the profile,
-        the default profile of the desk and the directory entry, of all people in one transaction;
-        then switches the phones. The people are a list, or a table in CSV or Excel. A PIN is shown
-        once, here. A person who has joined before does not change. With `dry_run` nothing is
-        written."""
+        """Let people join. Creates the account, number, PIN, profile, default profile of the desk
+        and directory entry of all people in one transaction; then switches the phones. The request
+        has a list of people, or a table in CSV or Excel. PINs are only in this response. A person
+        who has joined before does not change. With `dry_run` nothing is written."""
         return _reply("joined", await join(request.user, data))
 
     @routes.post("/leave", status_code=200, raises=[ActRefused])
     async def leave_people(request: ApiRequest, data: Body[LeaveRequest]) -> Envelope[Moved]:
         """Let people leave. Ends sessions, API tokens and logins at phones, frees the numbers or
-        gives them to another person, hides the directory entry and deactivates the account, of all
-        people in one transaction; then the phones get their default profiles. The people are a
-        list, or a table in CSV or Excel. With `dry_run` nothing is written."""
+        gives them to another person, hides directory entries and deactivates the accounts, for all
+        people in one transaction; then the phones get their default profiles. The request has a
+        list of people, or a table in CSV or Excel. With `dry_run` nothing is written."""
         return _reply("left", await leave(request.user, data))
 
     @routes.post("/undo", status_code=200, raises=[ActRefused, NotFound])
     async def undo_act(request: ApiRequest, data: Body[UndoRequest]) -> Envelope[Moved]:
-        """Undo a join or a leave. Takes back everything that the act did and that did not change
-        since; each step says what does not come back. With `dry_run` nothing is written."""
+        """Undo a join or a leave. Restores all records that were not changed since. The steps name
+        the records that are not restored. With `dry_run` nothing is written."""
         return _reply("restored", await undo(request.user, data))
 
     return routes

@@ -15,15 +15,16 @@ def provisioning_routes(fetches: Fetches, discovered: DiscoveredPhones) -> Route
     async def fetches_of_phone(
         request: ApiRequest, mac: Mac, wanted: Query[Newest]
     ) -> Listed[Fetch]:
-        """List a phone's fetches. The requests of a phone for files, newest first. At most 1000
-        rows; `before` continues after the last one."""
+        """List a phone's fetches. The requests of a phone for files, newest first, at most 1000
+        rows; `before` with the last row continues the list."""
         rows = await fetches.newest(request.user, mac, wanted.limit, before=wanted.before)
         return listed(Listing(rows), "fetch")
 
     @routes.get("/discovered-phones", guards=[level_0])
     async def all_discovered_phones(request: ApiRequest) -> Listed[DiscoveredPhone]:
-        """List discovered phones. Phones that asked for their files and are not in the inventory,
-        the first seen first. Creating a phone with the MAC address removes it from this list."""
+        """List discovered phones. Phones that requested their files and are not in the inventory,
+        in the order of their first request. Creating a phone with the MAC address removes the
+        discovered phone from this list."""
         return listed(await discovered.all(request.user, request.page), "discovered phone")
 
     return routes

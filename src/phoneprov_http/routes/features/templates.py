@@ -63,15 +63,16 @@ def template_routes(
     async def revision_of_template(
         request: ApiRequest, uuid: Uuid, wanted: Query[WantedText]
     ) -> Envelope[TemplateText]:
-        """Read a revision of a template. With its text: to restore it, update the template to this
-        text, which becomes a new revision."""
+        """Read a revision of a template. With its text. To restore a revision, update the template
+        with this text, which becomes a new revision."""
         return record("Revision found", await templates.revision(request.user, uuid, wanted.number))
 
     @routes.post("/configuration-templates", raises=[AlreadyExists])
     async def create_template(
         request: ApiRequest, data: Body[CreateTemplate]
     ) -> Envelope[Template]:
-        """Create a template. A further variant, if the name exists. Its text is checked."""
+        """Create a template. If the name exists, a further variant of this template. Checks the
+        text."""
         return record("Template created", await templates.create(request.user, data))
 
     @routes.put(
@@ -87,7 +88,8 @@ def template_routes(
 
     @routes.delete("/configuration-templates/{uuid:str}", raises=[TemplateInUse])
     async def delete_template(request: ApiRequest, uuid: Uuid) -> Done:
-        """Delete a template. One variant; the last one only if no profile uses the name."""
+        """Delete a template. Deletes one variant; the last variant only if no profile uses the
+        template."""
         await templates.delete(request.user, uuid)
         return done("Template deleted")
 
@@ -95,8 +97,8 @@ def template_routes(
     async def check_template(
         request: ApiRequest, data: Body[CheckTemplate]
     ) -> Envelope[TemplateCheck]:
-        """Check a template. Changes nothing. Syntax, constructs that are not part of the language,
-        and names that are not given, with line and column."""
+        """Check a template. Changes nothing. Finds wrong syntax, unsupported constructs and unknown
+        names, with line and column."""
         result = await templates.check(request.user, data)
         return record(f"{len(result.findings)} finding(s) found", result)
 
@@ -116,8 +118,9 @@ def template_routes(
     async def plan_template_text(
         request: ApiRequest, uuid: Uuid, data: Body[PlanText]
     ) -> Envelope[Plan]:
-        """Plan a template. Changes nothing. Which phones would get another file with the stored
-        text, or with the given one, in groups of equal differences."""
+        """Plan a template. Changes nothing. Shows the phones whose configuration would change, with
+        the text in the request or else with the stored text, in groups with the same
+        difference."""
         result = await plan_template(request.user, uuid, data)
         return record(f"{result.changed} phone(s) would change", result)
 

@@ -37,8 +37,8 @@ def transfer_routes(import_or_sync: ImportOrSync, edit: EditRecords) -> Routes:
         """Import a table. Create and change records from the rows of a table in CSV. A row that
         names an existing record changes it, any other row creates one; nothing is deleted. If a
         row is wrong, nothing is written, unless `keep_going`. With `dry_run` nothing is written.
-        With `source` the users of the table are people of a directory: a row means the account with
-        the same `key` of this source."""
+        With `source` the rows are people of a directory: each row is for the account with the same
+        `key` of this source."""
         result = await import_or_sync(request.user, kind, data)
         return record("Table imported" if result.written else "Nothing was written", result)
 
@@ -46,10 +46,11 @@ def transfer_routes(import_or_sync: ImportOrSync, edit: EditRecords) -> Routes:
     async def edit_records(
         request: ApiRequest, kind: KindOfRecords, data: Body[EditRequest]
     ) -> Envelope[Edited]:
-        """Edit many records. All get the fields that are sent; a record that cannot get them, or
-        differs from its `version`, is left alone and named. Up to 200 records are changed in one
-        transaction. With `restart` a batch then restarts the active phones. With `dry_run` nothing
-        is written, and the response says what would happen to each record."""
+        """Edit many records. Sets the fields that are sent on all records. A record that refuses
+        the fields, or whose `version` differs, is not changed; the response names it. Up to 200
+        records are changed in one transaction. With `restart` a batch then restarts the active
+        phones. With `dry_run` nothing is written, and the response has the expected result of each
+        record."""
         edited = await edit(request.user, kind, data)
         message = f"{edited.changed} record(s) changed" if edited.written else "Nothing was written"
         return record(message, edited)

@@ -22,8 +22,8 @@ def location_routes(locations: Locations) -> Routes:
 
     @routes.post("/locations", raises=[AlreadyExists])
     async def create_location(request: ApiRequest, data: Body[CreateLocation]) -> Shown[Location]:
-        """Create a location. No phone is restarted: `metadata.phones` are phones that have its
-        values after their next registration."""
+        """Create a location. No phone is restarted: `metadata.phones` are phones that get the
+        values of the location at their next registration."""
         made = await locations.create(request.user, data)
         phones = await read_after(locations.showing(request.user, None, made))
         return shown_on(phones, "Location created", made)

@@ -81,7 +81,7 @@ def profile_routes(
         request: ApiRequest, uuid: Uuid, data: Body[ProfilePatch]
     ) -> Bare[Profile]:
         """Update a phone profile. Change the fields that are sent; null clears a field. With
-        `revision` only if that is the newest revision."""
+        `revision`, only if this is the newest revision."""
         return Bare(True, "Profile updated", await profiles.update(request.user, uuid, data))
 
     @routes.delete("/phone-profiles/{uuid:str}", raises=[DefaultOfDesks])
@@ -106,8 +106,9 @@ def profile_routes(
         raises=[NotFound, TooManySwitches, TemplateFails, ProfileNotAllowed],
     )
     async def preview_switch(request: ApiRequest, data: Body[PreviewRequest]) -> Bare[Preview]:
-        """Preview a switch. Changes nothing. Shows whether the profile fits, what would change on
-        the phone, whether server and phone are reachable, and the findings of the linter."""
+        """Preview a switch. Changes nothing. Shows whether the profile fits the phone, the changes
+        of its configuration, whether server and phone are reachable, and the findings of the
+        linter."""
         return Bare(True, "Switch previewed", await preview(request.user, data))
 
     @routes.get("/phone-profiles/{uuid:str}/revisions")

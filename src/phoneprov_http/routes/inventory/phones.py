@@ -53,8 +53,8 @@ def phone_routes(phones: Phones, locations: Locations, notes: Notes, shared_writ
     async def phone_summaries(
         request: ApiRequest, wanted: Query[SummarySearch]
     ) -> Listed[PhoneSummary]:
-        """List phones with their use. What is on each phone and who is logged in there; at most
-        1000 rows, as CSV all."""
+        """List phones with their use. Deployed profile and logged-in user of each phone; at most
+        1000 rows, as CSV all rows."""
         page = request.page or (None if request.wants_table else Window())
         return listed(await phones.summaries(request.user, page, wanted), "phone")
 
@@ -62,7 +62,8 @@ def phone_routes(phones: Phones, locations: Locations, notes: Notes, shared_writ
     async def counted_phones(
         request: ApiRequest, wanted: Query[CountsQuery]
     ) -> Listed[CountedPhones]:
-        """Count phones. The number of phones of each value of a field, the most first."""
+        """Count phones. The number of phones for each value of a field, the largest number
+        first."""
         return listed(await phones.counts(request.user, wanted, request.page), "value")
 
     @routes.get("/phones/{mac:str}")
@@ -77,9 +78,9 @@ def phone_routes(phones: Phones, locations: Locations, notes: Notes, shared_writ
 
     @routes.put("/phones/{mac:str}")
     async def update_phone(request: ApiRequest, mac: Mac, data: Body[PhonePatch]) -> Shown[Phone]:
-        """Update a phone. Change the fields that are sent; null clears a field. A changed location
-        restarts nothing: `metadata.phones` is the phone if its emergency calls present other
-        values after its next registration."""
+        """Update a phone. Change the fields that are sent; null clears a field. The phone is not
+        restarted: `metadata.phones` contains it if a new location changes what its emergency calls
+        present after its next registration."""
         before = None if data.location is UNSET else await phones.get(request.user, mac)
         after = await phones.update(request.user, mac, data)
         moved = locations.moved(request.user, before, after) if before else None
@@ -87,8 +88,8 @@ def phone_routes(phones: Phones, locations: Locations, notes: Notes, shared_writ
 
     @routes.delete("/phones/{mac:str}", raises=[PhoneBusy])
     async def delete_phone(request: ApiRequest, mac: Mac) -> Done:
-        """Delete a phone. Its vendor flag, its desk and the configuration that is served to it are
-        deleted, its key expansion modules disconnected."""
+        """Delete a phone. Also deletes its vendor flag, its desk and its served configuration, and
+        disconnects its key expansion modules."""
         await phones.delete(request.user, mac)
         return done("Phone deleted")
 
@@ -101,8 +102,8 @@ def phone_routes(phones: Phones, locations: Locations, notes: Notes, shared_writ
     async def put_note_on_phone(
         request: ApiRequest, mac: Mac, data: Body[WriteNote]
     ) -> Envelope[Note]:
-        """Write the note on a phone. Null removes it. Searches of accounts that see people find
-        it."""
+        """Write the note on a phone. Null removes the note. Searches find the note for accounts
+        that may see people."""
         return record("Note saved", await notes.put_on_phone(request.user, mac, data))
 
     return routes

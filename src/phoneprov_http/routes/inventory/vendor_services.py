@@ -28,7 +28,7 @@ def vendor_service_routes(services: VendorServices, shared_write: Guard) -> Rout
     async def create_service(
         request: ApiRequest, data: Body[CreateVendorService]
     ) -> Envelope[VendorService]:
-        """Create a service. Define a service. This service never fetches its URL."""
+        """Create a service. phoneprov never fetches the URL of a service; phones do."""
         return record("Service created", await services.create(request.user, data))
 
     @routes.put("/vendor-services/{uuid:str}")

@@ -1,4 +1,4 @@
-"""Who changed what, failed logins and refusals; level 0."""
+"""The audit trail: changes with their actors, failed logins and refusals; level 0."""
 
 from typing import Annotated, cast
 
@@ -12,10 +12,10 @@ from phoneprov_http.routes.handlers import ApiRequest, Query, Routes, level_0
 
 
 class TrailMetadata(Struct, frozen=True):
-    """How much of the trail a search for words has read."""
+    """The part of the audit trail that a search for words has read."""
 
     searched_to: (
-        Annotated[Uuid, schema("With `q`: the last entry compared; `before` it are older ones")]
+        Annotated[Uuid, schema("With `q`: the oldest entry that the search has compared")]
         | UnsetType
     ) = UNSET
 
@@ -33,8 +33,8 @@ def audit_routes(audit: Audit) -> Routes:
 
     @routes.get("/audit", raises=[NotFound], opt={ROWS: AuditEntry})
     async def audit_entries(request: ApiRequest, wanted: Query[EntriesQuery]) -> Trail:
-        """Read the audit trail. Changes and events of security, newest first. At most 1000 rows;
-        `before` continues after the last one, or after `searched_to`. As CSV all rows."""
+        """Read the audit trail. Changes and security events, newest first, at most 1000 rows.
+        `before` with the last row, or with `searched_to`, continues the list. As CSV all rows."""
         if request.wants_table:
             every = await audit.every(request.user, wanted)
             return Trail(True, "", cast("list[AuditEntry]", every), TrailMetadata())

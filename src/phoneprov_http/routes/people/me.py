@@ -65,7 +65,7 @@ def me_routes(
 
     @routes.get("/me/sessions")
     async def my_sessions(request: ApiRequest) -> Listed[OpenSession]:
-        """List the caller's sessions. Those that have not ended, oldest first."""
+        """List the caller's sessions. Open sessions, oldest first."""
         return listed(await sessions.all(request.user, request.page), "session")
 
     @routes.delete("/me/sessions/{uuid:str}")

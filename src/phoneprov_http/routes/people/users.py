@@ -76,7 +76,7 @@ def user_routes(
 
     @routes.get("/users/{uuid:str}/sessions", guards=[level_0])
     async def sessions_of_user(request: ApiRequest, uuid: Uuid) -> Listed[OpenSession]:
-        """List the sessions of a user. Those that have not ended, oldest first."""
+        """List the sessions of a user. Open sessions, oldest first."""
         return listed(await sessions.all(request.user, request.page, uuid), "session")
 
     @routes.delete("/users/{uuid:str}/sessions/{session_uuid:str}")

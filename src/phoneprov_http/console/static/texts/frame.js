@@ -1,6 +1,6 @@
-/** What fields of the API are called, and texts of the frame, of lists and of forms. */
+/** Labels of the API's fields, and texts of the frame, of lists and of forms. */
 
-// What a field of the API is called in the console: in forms, in problems, in the audit trail.
+// The label of each field of the API in the console: in forms, in problems, in the audit trail.
 
 /** @type {Record<string, string>} */
 export const labels = {
@@ -94,12 +94,12 @@ export const labels = {
   as_of: "Moment",
 };
 
-/** The page is in English: numbers and times are in the reader's English, or as in Britain. */
+/** The locale of numbers and times: the browser's variant of English, else British English. */
 export const language = globalThis.navigator?.languages?.find((one) => /^en\b/.test(one)) ?? "en-GB";
 export const moment = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "long" });
 
-/** A sentence of the server with the names that the console gives to fields, and times as it shows
- * them. @param {string} text */
+/** A sentence of the server, with the console's labels for fields and local times.
+ * @param {string} text */
 export const inWords = (text) =>
   text
     .replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (name) => (name in labels ? inSentence(labels[name]) : name))
@@ -111,7 +111,7 @@ const inSentence = (label) => (/^[A-Z]{2}/.test(label) ? label : label.toLowerCa
 /** @param {string} field @returns {string} */
 export function labelOf(field) {
   const row = /^lines\[(\d+)\]\.?(.*)$/.exec(field);
-  // The first line has the names of the API.
+  // In line 1 the columns are named as in the API.
   if (row) return [`Line ${row[1]}:`, row[1] === "1" ? row[2] : row[2] && labelOf(row[2])].filter(Boolean).join(" ");
   const [name] = field.replace(/_uuid$/, "").split(/[.[]/);
   return labels[field] ?? labels[name] ?? name.replaceAll("_", " ").replace(/^./, (first) => first.toUpperCase());
@@ -128,8 +128,8 @@ export const frame = {
   findAnything: "Find a phone or person",
   phoneOrPerson: "Name or number",
   suggestions: "Suggestions",
-  /** @param {number | null} people null where they are not searched @param {number} phones
-   * @param {string} best what Enter opens */
+  /** @param {number | null} people null if people are not searched @param {number} phones
+   * @param {string} best name of the record that Enter opens */
   suggested: (people, phones, best) =>
     [
       people === null ? "" : `${people} ${people === 1 ? "person" : "people"}, `,
@@ -159,7 +159,7 @@ export const frame = {
   signOut: "Sign out",
   provider: "Sign-in provider",
   connect: "Connect",
-  connectHint: "Connect this account with you at the provider, to sign in there from now on.",
+  connectHint: "Connect this account with your account at the provider, to sign in with the provider from now on.",
   isConnected: "This account is connected with the provider.",
   signInResults: {
     connected: "The account is connected with the provider.",
@@ -167,7 +167,7 @@ export const frame = {
     sign_in_refused: "The sign-in was refused.",
     not_a_member: "You are not a member of the group that may sign in.",
     too_many_groups: "The provider left your groups out, because there are too many; an administrator can limit them.",
-    not_linked: "No account is connected with you; sign in with a password and connect it, or ask an administrator.",
+    not_linked: "No account here is connected with your account at the provider; sign in with a password and connect them, or ask an administrator.",
     provider_unavailable: "The sign-in provider cannot be reached; sign in with a password.",
     too_many_attempts: "Too many sign-ins from this address failed; try again in 15 minutes.",
   },
@@ -259,18 +259,18 @@ export const frame = {
   byLocation: "By location",
 
   // Fields
-  levelHint: "With the usual level rule, any permission makes a superadmin.",
-  lineSecretHint: "Required for a new extension. Leave empty to keep it.",
-  passwordHint: "Leave empty to keep it.",
+  levelHint: "With the default level rule, every permission gives all rights (superadmin).",
+  lineSecretHint: "Required for a new extension. Leave empty to keep the password.",
+  passwordHint: "Leave empty to keep the password.",
   urlHint: "http, https, or an address that phones understand, such as Key:Services.",
   pinHint: "4 to 32 digits.",
   modelsHint: "Separated by commas. Empty means all models.",
   perMinuteHint: "Leave empty for no limit.",
   shared: labels.shared,
   newest: labels.newest,
-  sharedHint: "Users without level 0 may make profiles of it, and read what it gives for them.",
-  newestHint: "Without it, phones whose profile or template changes meanwhile are left alone.",
-  stopAfterHint: "Leave empty to go on in any case.",
+  sharedHint: "Users without level 0 may use the template for profiles, and read its rendered text.",
+  newestHint: "If not set, phones whose profile or template changes meanwhile are skipped.",
+  stopAfterHint: "Leave empty to never stop.",
 
   account: "Account",
   service: "Service",

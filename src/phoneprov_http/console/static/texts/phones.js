@@ -15,8 +15,8 @@ export const phones = {
   addressNotConfirmed: "The address of this phone is not confirmed",
   adoptedWithPin: "A user adopted the phone with a PIN.",
   notConfirmedHint:
-    "Until level 0 confirms the address, the phone gets no login of this installation: nothing is uploaded to its own FTP server, and it restarts through the manager interface or by hand.",
-  fewProfiles: "It gets only profiles that level 0 made or that come from a shared template.",
+    "Until level 0 confirms the address, no password is sent to the phone: nothing is uploaded to its own FTP server, and it is restarted through Asterisk's manager interface or by hand.",
+  fewProfiles: "The phone gets only profiles that were made by level 0 or from a shared template.",
   confirmAddress: "Confirm the address",
   /** @param {string} address @param {string} phone */
   confirmQuestion: (address, phone) => `Is ${address} the address of ${phone}?`,
@@ -61,8 +61,8 @@ export const phones = {
   restartUnknown: "The configuration is in place; it is not known whether the phone restarted",
   notSeenAgain: "The configuration is in place, and the phone was not seen again",
   stillOnPhone: "The configuration below is still on the phone.",
-  oldOrNew: "The phone has the configuration below, or the one of the change before.",
-  belowOrThis: "The phone has the configuration below, or the one of that change.",
+  oldOrNew: "The phone has the configuration below, or the previous configuration.",
+  belowOrThis: "The phone has the configuration below, or the configuration of that change.",
   seeChange: "Show the change",
   history: "Deployments",
   noHistory: "No deployment of this phone is recorded.",
@@ -71,7 +71,7 @@ export const phones = {
   locations: "Locations",
   newLocation: "New location",
   noLocations: "There are no locations yet: emergency calls present the number of the line. Create one, or import a table.",
-  locationNameHint: "Parts separated by /, such as Berlin/3/301. Phones whose location is this name or begins with it have its values.",
+  locationNameHint: "Parts separated by /, such as Berlin/3/301. Phones at or within this location get its values.",
   emergencyNumber: labels.emergency_number,
   emergencyPlace: labels.emergency_place,
   noEmergencyNumber: "None: emergency calls present the number of the line",
@@ -89,7 +89,7 @@ export const phones = {
   fetches: "Fetches",
   noFetches: "No fetches recorded.",
   signedHint:
-    "A phone that requests SEP<MAC>.cnf.xml.sgn trusts the call manager that it came from, and takes no other configuration. Erase its trust list (CTL, ITL) at the phone, under its security settings; then it requests SEP<MAC>.cnf.xml.",
+    "A phone that requests SEP<MAC>.cnf.xml.sgn trusts only its former call manager, and accepts no other configuration. Erase the trust list (CTL, ITL) in the security settings of the phone; then it requests SEP<MAC>.cnf.xml.",
   drills: "Drills",
   noDrills: "No drill of an emergency call is recorded. phoneprov drill asks Asterisk what each desk would present.",
   recorded: "Recorded",
@@ -158,7 +158,7 @@ export const phones = {
   /** @param {string} mac */
   adoptTitle: (mac) => `Adopt ${mac}`,
   /** @param {string} facts */
-  adoptHint: (facts) => `The phone is added to the inventory${facts ? ` (${facts})` : ""}. With a default profile it gets that one and restarts.`,
+  adoptHint: (facts) => `The phone is added to the inventory${facts ? ` (${facts})` : ""}. With a default profile it gets this profile and restarts.`,
   /** @param {string} phone */
   adopted: (phone) => `${phone} adopted.`,
   replace: "Replace",
@@ -166,7 +166,7 @@ export const phones = {
   replaceTitle: (phone) => `Replace ${phone} by another device`,
   newMac: "MAC address of the new phone",
   replaceHint:
-    "It gets name, location, modules, vendor flag and desk. This phone becomes inactive; the history can be read from both. Phones that asked for their files are offered.",
+    "The new phone gets name, location, modules, vendor flag and desk. This phone becomes inactive; both phones show the history. The list offers phones that requested their files.",
   /** @param {string} mac @param {string} phone */
   replaced: (mac, phone) => `${mac} is replaced by ${phone}.`,
   noDiscovered: "Every phone that asked for its files is in the inventory.",
@@ -203,7 +203,7 @@ export const phones = {
   reports: "Reports",
   expectedLoad: "Firmware of its configuration",
   serial: "Serial number",
-  notLookedAt: "Not looked at yet: phoneprov watch, or PHONEPROV_WATCH_MINUTES, looks at the phones.",
+  notLookedAt: "Not checked yet: phoneprov watch, or the service with PHONEPROV_WATCH_MINUTES, checks the phones.",
   byModel: "By model",
   noLoads: "No phone has reported its firmware yet.",
   byLoad: "By firmware",

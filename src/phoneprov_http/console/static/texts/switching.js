@@ -118,7 +118,7 @@ export const switching = {
   byFilter: (filters) => `All active phones with ${filters}`,
   byList: "A list of phones",
   macsHint:
-    "One a line: a MAC address, mac,profile or mac,username. Columns of a spreadsheet can be pasted. With a list, the filters do not apply.",
+    "One phone per line: a MAC address, mac,profile or mac,username. Columns of a spreadsheet can be pasted. With a list, the filters do not apply.",
   profileOfList: "The profiles of the list",
   /** @param {number} count */
   wrongLines: (count) => (count === 1 ? "One line cannot be used; nothing is started before it is corrected or removed:" : `${number.format(count)} lines cannot be used; nothing is started before they are corrected or removed:`),
@@ -169,12 +169,12 @@ export const switching = {
   phonesNotKnown: "Phones of which nothing is known",
   timeline: "Timeline",
   afterSeconds: "After",
-  planStart: "The plan shows what changes on which phones, the rehearsal what would happen. Both start nothing.",
+  planStart: "The plan shows the changes of each phone, the rehearsal the expected outcome. Neither starts the batch.",
   summary: "Summary",
   planTitle: "Plan: nothing is started",
   /** @param {string} zone */
   startAtHint: (zone) => `In the time zone of your account: ${zone}. Empty: at once.`,
-  firstHint: "The others follow when all of these are confirmed. Empty: all together.",
+  firstHint: "The other phones follow when all of these are confirmed. Empty: all together.",
   startsAt: "Starts",
   first: "First phones",
   undoes: "Undoes",
@@ -245,17 +245,17 @@ export const switching = {
   templateText: "Template",
   templateNameHint: "Variants of a template share the name.",
   ownText: "None: an XML text of its own",
-  ownTextHint: "The template gives the configuration for each phone; without one the text is written here.",
+  ownTextHint: "The template makes the configuration of each phone; without a template, write the XML text here.",
   template: "Template",
   values: "Values",
-  valuesHint: "Texts that the template finds in values, such as vlan for {{ values.vlan }}.",
+  valuesHint: "Texts for the template, such as vlan for {{ values.vlan }}.",
   valueName: "Name of the value",
   valueText: "Text",
   addValue: "Add a value",
   removeValue: "Remove the value",
   try_: "Try on a phone",
-  tryHint: "What a profile with this template gives for a phone. Nothing is deployed; secrets are masked.",
-  tryOfTyped: "This is from the text that you typed, which is not saved yet.",
+  tryHint: "Shows the configuration of a phone from this template and a profile. Nothing is deployed; secrets are masked.",
+  tryOfTyped: "This is from your typed text, which is not saved yet.",
   variantHint: "Empty means all models without a variant of their own.",
 
   // Profiles
@@ -280,9 +280,9 @@ export const switching = {
   restored: (number, next) => `Revision ${number} was restored as revision ${next}.`,
   changedText: "What changed in the text",
   whichChange: "Which phones would change",
-  changeOfTyped: "This compares what the phones have with the text that you typed, which is not saved yet.",
-  changeOfStored: "This compares what the phones have with the stored text.",
-  oneRevision: "There is one revision only: nothing to compare.",
+  changeOfTyped: "This compares the configurations on the phones with your typed text, which is not saved yet.",
+  changeOfStored: "This compares the configurations on the phones with the stored text.",
+  oneRevision: "There is only one revision: nothing to compare.",
   compare: "Compare",
   from: "From revision",
   to: "To revision",
@@ -299,10 +299,10 @@ export const switching = {
   deleteProfileHint: "Configurations on phones stay.",
   /** @param {string} reason */
   deleteAnyway: (reason) => `${reason} Delete it anyway?`,
-  previewOfTyped: "The preview is of what you typed, which is not saved yet.",
+  previewOfTyped: "This is a preview of your typed text, which is not saved yet.",
   /** @param {number} seconds */
   previewFollows: (seconds) =>
-    `The next preview follows in ${seconds} s: the number of previews of a phone in ten minutes is limited. You can go on typing.`,
+    `The next preview follows in ${seconds} s: the number of previews of a phone in ten minutes is limited. You can continue typing.`,
   previewPhone: "Preview on phone",
   /** @param {number} count */
   findingsOf: (count) => (count === 0 ? "No findings" : `${count} ${count === 1 ? "finding" : "findings"}`),

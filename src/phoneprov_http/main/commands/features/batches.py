@@ -27,8 +27,8 @@ WATCH_SECONDS = 1.0
 wait = click.option(
     "--wait/--no-wait",
     default=True,
-    help="Wait until it is known whether the last phones are back; without waiting the running "
-    "service watches them.",
+    help="Wait until every phone has registered again or the time for it is over; without "
+    "waiting, the running service watches the phones.",
 )
 
 
@@ -42,9 +42,9 @@ def detachable() -> Iterator[None]:
 
 
 async def following(act: Acting, batch: Batch, *, quiet: bool, wait: bool = True) -> Batch:
-    """Wait until the batch has ended, and unless ``wait`` is off until its phones were watched: a
-    watch in this process ends with it. A terminal shows the progress, on standard error. After
-    Ctrl-C the batch continues in the service, which takes the watches over."""
+    """Wait until the batch has ended and, if ``wait``, until the watches of its phones have ended:
+    watches in this process stop when it exits. The progress is shown on standard error if it is a
+    terminal. After Ctrl-C the running service continues the batch and the watches."""
     with counting(TimeElapsedColumn(), quiet=quiet, transient=False) as progress:
         task = progress.add_task("", total=batch.phones.total)
         while True:
@@ -68,7 +68,7 @@ async def following(act: Acting, batch: Batch, *, quiet: bool, wait: bool = True
 
 
 async def _watched(act: Acting, batch: Batch, progress: Progress, task: TaskID) -> None:
-    """Wait until it is known of each phone whether it is back."""
+    """Wait until the watch of each phone has ended."""
     while await act.container.batches().is_watching(act.actor, batch.uuid):
         progress.update(task, description="waiting for phones that restart")
         await asyncio.sleep(WATCH_SECONDS)
@@ -82,7 +82,7 @@ def _how_far(batch: Batch) -> str:
 
 
 def show_batch(batch: Batch, *, as_json: bool) -> None:
-    """Show a batch in a few lines, or in one of JSON."""
+    """Show a batch in a few lines of text, or in one line of JSON."""
     if as_json:
         _write_json(batch)
         return
@@ -166,8 +166,8 @@ matching = together(
 newest = click.option(
     "--newest",
     is_flag=True,
-    help="Phones get the newest text, also if a profile or template changes meanwhile; by default "
-    "such a phone is left alone.",
+    help="Deploy the newest text even if a profile or template changes after the start of the "
+    "batch; by default the phones of a changed profile or template are skipped.",
 )
 per_minute = click.option(
     "--per-minute", type=int, help="Maximum number of phones started per minute."
@@ -184,7 +184,7 @@ def batch() -> None:
 @click.option(
     "--profile",
     help="Name or uuid of the profile for all phones; by default each phone gets the newest "
-    "revision of the profile that it has.",
+    "revision of its present profile.",
 )
 @click.option("--revision", type=int, help="Revision of --profile; the newest by default.")
 @click.option("--mac", "macs", multiple=True, type=MAC, help="MAC of a phone; can be repeated.")
@@ -215,7 +215,7 @@ def batch() -> None:
 )
 @newest
 @click.option(
-    "--detach", is_flag=True, help="Only create the batch; the running service works on it."
+    "--detach", is_flag=True, help="Only create the batch; the running service carries it out."
 )
 @wait
 @as_json
@@ -232,10 +232,10 @@ def start(
 ) -> None:
     """Switch or restart many phones, and show the progress.
 
-    Takes the phones of --mac and --macs-from, or all active phones that match --model,
+    The phones are those named by --mac and --macs-from, or all active phones that match --model,
     --location and --software-type. After Ctrl-C the batch continues in the running service;
-    `phoneprov batch cancel` cancels it. Exits with 1 when a phone failed, was skipped or is
-    unknown.
+    `phoneprov batch cancel` cancels it. Exits with 1 if a phone failed or was skipped, or if its
+    outcome is unknown.
 
     \b
       phoneprov batch start switch --profile "Front desk" --location "2nd floor"
@@ -311,7 +311,7 @@ def cancel(uuid: str, *, as_json: bool) -> None:
 
 
 def _macs_in(file: BinaryIO | None) -> Iterator[str]:
-    """The MACs of a file with one per line; empty lines are skipped."""
+    """The MACs in a file with one MAC per line; empty lines are skipped."""
     if file is None:
         return
     name = _name_of(file)

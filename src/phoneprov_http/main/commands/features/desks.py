@@ -73,14 +73,14 @@ def desk() -> None:
 @desk.command("set-default")
 @click.argument("mac", type=MAC)
 @click.argument("profile", required=False)
-@click.option("--none", "clear", is_flag=True, help="The phone has no default profile.")
+@click.option("--none", "clear", is_flag=True, help="Remove the default profile.")
 @click.option("--hotdesk/--no-hotdesk", default=None, help="Whether users can log in.")
-@click.option("--number", help="The phone has this extension while no user is logged in.")
-@click.option("--no-number", is_flag=True, help="The phone has no extension of its own.")
+@click.option("--number", help="Extension of the phone while no user is logged in.")
+@click.option("--no-number", is_flag=True, help="Remove the phone's own extension.")
 @click.option(
     "--until",
     metavar="TIME",
-    help="Logins at the phone end then, such as '06:00 Europe/Berlin'; '' for the office's hours.",
+    help="Time at which logins end, such as '06:00 Europe/Berlin'; '' for the office's hours.",
 )
 def set_default(
     mac: str,
@@ -94,8 +94,8 @@ def set_default(
 ) -> None:
     """Set the default profile of the phone MAC to PROFILE.
 
-    PROFILE is a name or uuid. The phone has this profile while no user is logged in. It keeps its
-    configuration until the next logout; phoneprov switch deploys the profile now.
+    PROFILE is a name or uuid. The phone has this profile while no user is logged in. The phone
+    keeps its configuration until the next logout; phoneprov switch deploys the profile now.
 
     \b
       phoneprov desk set-default 001bd4123456 Lobby
@@ -149,7 +149,7 @@ async def _extension_numbered(at: Acting, number: str) -> str:
 @desk.command("logout")
 @click.argument("mac", type=MAC)
 def logout(mac: str) -> None:
-    """Log out the user at the phone MAC. Deploys its default profile.
+    """Log out the user at the phone MAC. Deploys the phone's default profile.
 
     \b
       phoneprov desk logout 001bd4123456
@@ -163,8 +163,8 @@ def logout(mac: str) -> None:
 def phone_urls(address: str | None) -> None:
     """Print the URLs of the phone pages for a configuration.
 
-    Prints them as elements of a configuration. ADDRESS is the address at which phones reach this
-    service, such as 10.0.0.2:8000; by default PHONEPROV_PHONE_URL.
+    The output is XML elements of a configuration. ADDRESS is the address of this service for
+    phones, such as 10.0.0.2:8000; by default PHONEPROV_PHONE_URL.
 
     \b
       phoneprov phone-urls 10.0.0.2:8000

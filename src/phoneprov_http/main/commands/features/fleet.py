@@ -1,4 +1,4 @@
-"""``phoneprov fleet``, ``watch`` and ``drill``: the phones as they are, and emergency calls."""
+"""``phoneprov fleet``, ``watch`` and ``drill``: the states of phones, and emergency drills."""
 
 import asyncio
 import sys
@@ -35,7 +35,7 @@ _RETRY_SECONDS = 5.0
 def fleet(*, state: str | None, as_json: bool) -> None:
     """Show the states of the phones, as last observed.
 
-    "phoneprov watch", or "serve" with PHONEPROV_WATCH_MINUTES, looks at them.
+    "phoneprov watch", or "phoneprov serve" with PHONEPROV_WATCH_MINUTES, checks the phones.
     """
     if state is None:
         numbers = as_operator(lambda at: at.container.view_fleet().numbers(at.actor, FleetQuery()))
@@ -80,15 +80,15 @@ def drill(*, location: str | None, as_json: bool) -> None:
     """Ask Asterisk what emergency calls would present.
 
     The calls run through the dialplan up to the trunk; no call reaches the trunk. Each result is
-    recorded with the phone. Exits with 1 when a call presents something other than the record,
-    when Asterisk does not report it, or when no phone is registered.
+    recorded with the phone. Exits with 1 if a call presents another number or place than the
+    record, if Asterisk does not report them, or if no phone is registered.
     """
 
     async def work(at: Acting) -> list[Drill]:
         drills = at.container.drills()
         macs = await drills.desks(at.actor, location)
         if not macs:
-            raise click.UsageError("There is no active phone there.")
+            raise click.UsageError("No active phone is at or within this location.")
         with counting(quiet=as_json) as progress:
             task = progress.add_task("Desks", total=len(macs))
             return await drills.run(at.actor, macs, lambda _: progress.advance(task))
@@ -121,13 +121,13 @@ def drill(*, location: str | None, as_json: bool) -> None:
 @click.option(
     "--minutes",
     type=click.IntRange(1, 1440),
-    help="Time of one round. Without it PHONEPROV_WATCH_MINUTES, or 30.",
+    help="Minutes for one check of all phones; by default PHONEPROV_WATCH_MINUTES, or 30.",
 )
 def watch(minutes: int | None) -> None:
-    """Look at every phone, round after round.
+    """Check the state of every phone, again and again.
 
-    It ends at SIGTERM or Ctrl-C. Only one process of the installation checks the phones; if it
-    stops, another process takes over within minutes.
+    Runs until SIGTERM or Ctrl-C. Only one process of the installation checks the phones; if this
+    process stops, another process takes over within minutes.
     """
     set_up_logs()
     with suppress(KeyboardInterrupt):
@@ -141,7 +141,7 @@ async def _watch(minutes: int | None) -> None:
     async with running(container, may_be_offline=True):
         length = minutes or settings.watch_minutes or _MINUTES
         every = "minute" if length == 1 else f"{length} minutes"
-        click.echo(f"phoneprov looks at every phone each {every} (stop with Ctrl-C)", err=True)
+        click.echo(f"phoneprov checks every phone each {every} (stop with Ctrl-C)", err=True)
         while True:
             with suppress(Unavailable):
                 await container.watch_fleet().run(length)

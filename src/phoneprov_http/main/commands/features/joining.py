@@ -26,13 +26,13 @@ _FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
 _LINE = re.compile(r"lines\[([0-9]+)\]\.?(.*)")
 _ACTED = {"done": "+", "failed": "!", "pending": "~"}
 
-_dry_run = click.option("--dry-run", is_flag=True, help="Show each step; write nothing.")
+_dry_run = click.option("--dry-run", is_flag=True, help="Show each step without writing anything.")
 
 
 @click.command()
 @click.argument("file", type=_FILE)
-@click.option("--block", help="Block of numbers, for people without one, such as 300-349.")
-@click.option("--template", help="Template of the profiles, for people without one.")
+@click.option("--block", help="Block of numbers for rows without a number, such as 300-349.")
+@click.option("--template", help="Template of the profiles for rows without a template.")
 @_dry_run
 @as_json
 def join(
@@ -40,11 +40,12 @@ def join(
 ) -> None:
     """Let the people of a CSV or Excel file (.xlsx) join. A FILE of - is standard input.
 
-    The first line names the columns: first_name, last_name, username and email, and at will phone,
-    lang, location, number or block, extension_type, voicemail, pin, template, values.NAME, mac,
-    switch, directory and department. Account, number, PIN, profile, desk and directory entry of all
-    people are written in one transaction, or nothing is; then the phones are switched. The PINs are
-    printed once. The exit code is 1 if a phone could not be switched.
+    The first line names the columns: first_name, last_name, username and email; optional columns
+    are phone, lang, location, number or block, extension_type, voicemail, pin, template,
+    values.NAME, mac, switch, directory and department. Account, number, PIN, profile, desk and
+    directory entry of all people are written in one transaction: all of them or none. Then the
+    phones are switched. The PINs are printed only once. The exit code is 1 if a phone could not be
+    switched.
 
     \b
       phoneprov join people.csv --block 300-349 --template office --dry-run
@@ -66,10 +67,10 @@ def join(
 def leave(file: Path, *, vacant: str | None, dry_run: bool, as_json: bool) -> None:
     """Let the people of a CSV or Excel file (.xlsx) leave. A FILE of - is standard input.
 
-    The columns are username and, at will, hand_over_to: the username of the person who gets the
-    numbers, which become free otherwise. Accounts become inactive, sessions, API tokens and logins
-    at phones end, and directory entries are hidden. All of that is one transaction; then the phones
-    get their default profiles. The exit code is 1 if a phone could not be switched.
+    The columns are username and the optional hand_over_to: the username of the person who gets the
+    numbers; without it the numbers become free. Accounts become inactive; sessions, API tokens and
+    logins at phones end; directory entries are hidden. These changes are one transaction. Then the
+    phones get their default profiles. The exit code is 1 if a phone could not be switched.
 
     \b
       phoneprov leave leavers.csv --vacant Lobby --dry-run
@@ -92,8 +93,8 @@ def leave(file: Path, *, vacant: str | None, dry_run: bool, as_json: bool) -> No
 def undo(act: str, *, dry_run: bool, as_json: bool) -> None:
     """Undo a join or a leave. ACT is its uuid.
 
-    What did not change since is taken back in one transaction; each step says what does not come
-    back. The exit code is 1 if a phone could not be switched.
+    Restores, in one transaction, all records that were not changed since. The steps name the
+    records that are not restored. The exit code is 1 if a phone could not be switched.
 
     \b
       phoneprov undo 5f0c6f0e-3b1f-4c0a-9d53-0b8a2f6f3c11 --dry-run
@@ -106,7 +107,7 @@ def undo(act: str, *, dry_run: bool, as_json: bool) -> None:
 
 @contextmanager
 def _table(file: Path) -> Iterator[SentTable]:
-    """The table of a file. Exits with the lines of the people who are wrong."""
+    """The table in a file. If the block refuses people, prints their lines and exits."""
     try:
         with readable_table(file) as table:
             yield table
@@ -136,7 +137,7 @@ def _report(moved: Moved, *, as_json: bool) -> None:
             for step in one.steps:
                 click.echo(printable(f"  {_ACTED.get(step.outcome, '=')} {step.message}"))
         if moved.act:
-            click.echo(f"Written. To take it back: phoneprov undo {moved.act}")
+            click.echo(f"Written. To undo it: phoneprov undo {moved.act}")
         else:
             click.echo("Nothing was written.")
     if any(step.outcome == "failed" for one in moved.people for step in one.steps):

@@ -1,4 +1,4 @@
-"""``phoneprov template learn``: templates from configurations that exist."""
+"""``phoneprov template learn``: templates from existing configurations."""
 
 import re
 import sys
@@ -38,13 +38,13 @@ _OF_PHONE = re.compile(r"SEP([0-9A-Fa-f]{12})\b")
     help="Folder for the template and the table of values.",
 )
 def learn(files: tuple[Path, ...], *, name: str, into: Path) -> None:
-    """Infer templates and a table of values from configurations that exist.
+    """Infer templates and a table of values from existing configurations.
 
-    Configurations with about the same elements have one template: what some of them lack is in
-    a condition. Writes NAME.cnf.xml (NAME-2.cnf.xml and so on for other elements) and NAME.csv,
-    a table of profiles for `phoneprov import profiles`. Then renders each file back: exits with 1
-    and names the file, the line and the column if one differs, and if a file was left out because
-    no phone could read it. Needs no database.
+    Configurations with about the same elements share one template: elements that some of them lack
+    are in a condition. Writes NAME.cnf.xml (NAME-2.cnf.xml and so on for configurations with other
+    elements) and NAME.csv, a table of profiles for `phoneprov import profiles`. Then renders each
+    file back, and names the line and the column of the first difference. Exits with 1 if a rendered
+    file differs, or if a file was left out because no phone could read it. Needs no database.
 
     \b
       phoneprov template learn /srv/tftp/SEP*.cnf.xml --name office --into learned
@@ -54,7 +54,7 @@ def learn(files: tuple[Path, ...], *, name: str, into: Path) -> None:
     seen: Counter[str] = Counter()
     for file in files:
         try:
-            text = read_configuration(file)  # refuses a large one before all of it is read
+            text = read_configuration(file)  # refuses a large file before reading all of it
             mark = "\ufeff" if file.read_bytes().startswith(b"\xef\xbb\xbf") else ""
             texts[str(file)] = device_xml_rule()(mark + text)
         except (OSError, ValueError) as error:
@@ -85,7 +85,8 @@ def learn(files: tuple[Path, ...], *, name: str, into: Path) -> None:
 
 
 def _write(into: Path, name: str, group: Learned, names: Mapping[str, str]) -> None:
-    """Only the owner can read the files: values may be passwords."""
+    """Write a template and its table. Only the owner can read the files: values may be
+    passwords."""
     with written(into / f"{name}.cnf.xml", private=True) as file:
         file.write(group.body)
     keys = list(next(iter(group.values.values())))
@@ -98,7 +99,7 @@ def _write(into: Path, name: str, group: Learned, names: Mapping[str, str]) -> N
 
 
 def _difference(text: str, group: Learned, values: Any, mac: str) -> str | None:
-    """Where and how the rendered text differs from the file, or None."""
+    """The first difference between the rendered text and the file, with its place, or None."""
     phone = {"hex": mac, "mac": ":".join(re.findall("..", mac))}
     try:
         made = render_body(group.body, TemplateValues({"phone": phone}, {}, values), LARGEST).text

@@ -1,5 +1,5 @@
-"""``phoneprov plan``, ``rehearse`` and ``rollout``: see what a switch of many phones would change,
-what would happen, and carry it out in steps."""
+"""``phoneprov plan``, ``rehearse`` and ``rollout``: the changes of a switch of many phones, its
+expected outcome, and the switch in steps."""
 
 import sys
 from typing import Any, BinaryIO
@@ -32,7 +32,7 @@ from phoneprov_http.main.commands.terminal import MAC, as_json, naming, print_js
 
 _COUNTED = {
     "changed": "would change",
-    "unchanged": "has its configuration",
+    "unchanged": "has the configuration already",
     "unfit": "would not be switched",
 }
 STOPPED = 3
@@ -47,12 +47,12 @@ _selecting = together(
         type=click.File("rb"),
         help="A CSV or Excel file of mac,profile (name or uuid) or mac,username; - is stdin.",
     ),
-    click.option("--template", help="Select phones that were rendered from a template."),
+    click.option("--template", help="Select phones whose configuration is from this template."),
     click.option(
         "--as-of",
         metavar="TIME",
-        help="Restore what was on the phones at this time, with an offset, such as "
-        "2026-01-26T18:00:00+01:00.",
+        help="Restore the configurations that phones had at this time (with an offset, such as "
+        "2026-01-26T18:00:00+01:00).",
     ),
     matching,
 )
@@ -91,9 +91,9 @@ _in_steps = together(
 def plan(*, as_json: bool, **fields: Any) -> None:
     """Show what a switch of many phones would change.
 
-    Changes nothing. Without --profile and --items each phone gets the newest revision of the
-    profile that it has, rendered again. Phones with the same difference are one group. With --as-of
-    it names each phone that cannot be restored, and why.
+    Changes nothing. Without --profile and --items, the plan is for the newest revision of each
+    phone's present profile, rendered again. Phones with the same difference are one group. With
+    --as-of the plan also names the phones that cannot be restored, with the reason.
 
     \b
       phoneprov plan --template office
@@ -113,10 +113,10 @@ def plan(*, as_json: bool, **fields: Any) -> None:
 
 
 def show_plan(found: Plan, unfit: str) -> None:
-    """Print the groups of a plan; ``unfit`` says what phones of no group have in common."""
+    """Print the groups of a plan; ``unfit`` is the predicate of the phones without a group."""
     click.echo(
-        f"Of {found.phones} phones: {found.changed} would change, {found.unchanged} have their "
-        f"configuration, {found.unfit} {unfit}."
+        f"Of {found.phones} phones: {found.changed} would change, {found.unchanged} have the "
+        f"configuration already, {found.unfit} {unfit}."
     )
     if found.first:
         first = ", ".join(f"{one.mac} ({_COUNTED[one.outcome]})" for one in found.first)
@@ -136,9 +136,11 @@ def show_plan(found: Plan, unfit: str) -> None:
 @_selecting
 @_in_steps
 @click.option(
-    "--resume", metavar="UUID", help="Continue a rollout that was begun, and show its progress."
+    "--resume", metavar="UUID", help="Continue an existing rollout, and show its progress."
 )
-@click.option("--detach", is_flag=True, help="Only create it; the running service works on it.")
+@click.option(
+    "--detach", is_flag=True, help="Only create the rollout; the running service carries it out."
+)
 @wait
 @as_json
 @detachable()
@@ -153,9 +155,10 @@ def rollout(
 ) -> None:
     """Switch many phones in steps, and show the progress.
 
-    After Ctrl-C the rollout continues in the running service, and `--resume` shows it again;
-    `phoneprov batch cancel` cancels it. A planned one is left to the service. Exits with 0 if every
-    phone is done, with 1 if some failed, with 3 if it was stopped or cancelled.
+    After Ctrl-C the rollout continues in the running service, and `--resume` shows its progress
+    again; `phoneprov batch cancel` cancels it. With --start-at the service begins the rollout.
+    Exits with 0 if every phone is done, with 1 if some failed, with 3 if the rollout was stopped or
+    cancelled.
 
     \b
       phoneprov rollout --template office --first 5 --undo-on-stop
@@ -186,7 +189,7 @@ def rollout(
         if one is not None:
             show_batch(one, as_json=as_json)
     if seen.state is BatchState.PLANNED and not as_json:
-        click.echo(f"It begins at {seen.start_at}, in the running service.")
+        click.echo(f"The running service begins it at {seen.start_at}.")
     if seen.state in {BatchState.STOPPED, BatchState.CANCELLED}:
         sys.exit(STOPPED)
     if not detach and (seen.phones.failed or seen.phones.unknown):
@@ -198,13 +201,13 @@ def rollout(
 @_in_steps
 @as_json
 def rehearse(*, all_phones: bool, as_json: bool, **fields: Any) -> None:
-    """Show what a rollout would do, without a packet or a change.
+    """Show the expected outcome of a rollout. Sends nothing to phones and changes nothing.
 
-    Takes the options of a rollout and runs it on a copy of the records: the duration and the
+    Takes the options of a rollout, and runs it on a copy of the records. The duration and the
     failures of each phone are taken from the watch and from earlier deployments. A phone without
-    such records counts as not known. Exits as the rollout would: with 0 if every phone is
-    switched or stays unchanged, with 1 if some would fail or are not known, with 3 if it would
-    stop.
+    such records counts as not known. Exits like the rollout: with 0 if every phone would be
+    switched or is unchanged, with 1 if some would fail or are not known, with 3 if the rollout
+    would stop.
 
     \b
       phoneprov rehearse --template office --first 5 --undo-on-stop
@@ -254,7 +257,7 @@ def _steps(fields: dict[str, Any], *, all_phones: bool) -> dict[str, Any]:
 
 
 def _refuse_beside_resume(names: set[str]) -> None:
-    """A rollout that was begun keeps what it was begun with."""
+    """Raises ``UsageError`` for options that a rollout cannot change after its start."""
     context = click.get_current_context()
     given = [
         option.opts[0]
@@ -264,7 +267,7 @@ def _refuse_beside_resume(names: set[str]) -> None:
     ]
     if given:
         raise click.UsageError(
-            f"--resume continues a rollout as it was begun; leave out {', '.join(given)}."
+            f"--resume cannot change the options of a rollout; omit {', '.join(given)}."
         )
 
 
@@ -281,7 +284,7 @@ async def _batch_of(at: Acting, given: dict[str, Any]) -> CreateBatch:
 
 
 async def _items_in(at: Acting, file: BinaryIO) -> list[dict[str, str]]:
-    """The lines of a file with a phone and a profile each."""
+    """The phones and profiles in the lines of a file."""
     try:
         with naming({"xlsx": "--items:"}):
             given = ReadPhones(text=await _text_in(file.read()))
@@ -298,7 +301,8 @@ async def _items_in(at: Acting, file: BinaryIO) -> list[dict[str, str]]:
 
 
 async def _text_in(content: bytes) -> str:
-    """The lines of a file; rows of an Excel file at their numbers, with tabs between cells."""
+    """The text of a file. The rows of an Excel file become lines with the same numbers, with tabs
+    between the cells."""
     if not begins_as_excel(content):
         return decoded(content)
     table = ExcelTable(content)

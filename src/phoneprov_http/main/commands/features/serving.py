@@ -1,4 +1,4 @@
-"""Files for phones: whether a load is complete, and the process that serves."""
+"""``phoneprov load check`` and ``phoneprov provision``: the files for phones."""
 
 import asyncio
 import contextlib
@@ -39,15 +39,15 @@ def load() -> None:
     "--locale",
     "locales",
     multiple=True,
-    help="Name of a userLocale whose file must be there, too; may be repeated.",
+    help="Name of a userLocale whose file is required, too; can be repeated.",
 )
 def check(name: str, locales: tuple[str, ...]) -> None:
-    """Check that all files of a load are there. Exit with 1 if one is missing.
+    """Check that all files of a load exist. Exit with 1 if a file is missing.
 
-    NAME is that of the load, such as SCCP45.9-4-2SR3-1S. The ending of a file after it is ignored.
+    NAME is the name of the load, such as SCCP45.9-4-2SR3-1S. A file name extension is ignored.
 
-    The files with the texts of other languages are named, too. Phones without the file of their
-    language show English menus: a missing one counts only for a --locale.
+    The language files of the load are listed, too. A phone without the file of its language shows
+    English menus. So a missing language file is an error only for a --locale.
     """
     settings = settings_of_installation()
     if settings.files_dir is None:

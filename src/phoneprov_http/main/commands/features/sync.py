@@ -45,24 +45,24 @@ def sync() -> None:
     "pairs",
     metavar="FIELD=ATTRIBUTE",
     multiple=True,
-    help="The attribute or column of a field, instead of the usual one.",
+    help="Attribute or column for a field, instead of the default.",
 )
 @click.option(
     "--missing",
     type=click.Choice(["deactivate", "keep"]),
     default="deactivate",
     show_default=True,
-    help="What happens to people that the input lacks.",
+    help="Whether accounts that are missing from FILE are deactivated.",
 )
 @click.option(
     "--most",
     type=_Percent(),
     default="10%",
     show_default=True,
-    help="Share of the people that may be deactivated or renamed; 5 always may.",
+    help="Maximum share of people to deactivate or rename; up to 5 are always allowed.",
 )
-@click.option("--adopt", is_flag=True, help="Link existing accounts of the same username.")
-@click.option("--contacts", is_flag=True, help="Keep the company directory alike.")
+@click.option("--adopt", is_flag=True, help="Link existing accounts with the same username.")
+@click.option("--contacts", is_flag=True, help="Update the company directory, too.")
 def people(
     file: Path,
     *,
@@ -74,12 +74,12 @@ def people(
     adopt: bool,
     contacts: bool,
 ) -> None:
-    """Let accounts follow the people of a directory. A FILE of - is standard input.
+    """Create and update accounts from the people of a directory. A FILE of - is standard input.
 
     FILE is LDIF as ldapsearch prints it, or a CSV or Excel file (.csv, .tsv, .xlsx) with a column
     key. A person is matched by key only (objectGUID, entryUUID, or --map key=...), so a new
     username keeps the account. A missing person is deactivated, never deleted. A wrong entry is
-    left out, and the exit code is 1. If the input is empty or not complete, or if too many people
+    skipped, and the exit code is 1. If the input is empty or incomplete, or if too many people
     would be deactivated or renamed, nothing is written, and the exit code is 5.
 
     \b
@@ -120,8 +120,8 @@ def people(
 
 
 def _is_csv(file: Path) -> bool:
-    """Whether a file is a table: by its name, else by its first line, which in LDIF is a comment,
-    a version, an entry or a result."""
+    """Whether a file is a table: by its name, else by its first line. The first line of LDIF is a
+    comment, a version, an entry or a result, which begin with # or contain a colon."""
     if file.suffix.lower() in {".csv", ".tsv"}:
         return True
     if file.suffix.lower() in {".ldif", ".ldf"}:
@@ -132,7 +132,7 @@ def _is_csv(file: Path) -> bool:
 
 
 def _report(synced: Synced, name: str, *, dry_run: bool) -> None:
-    """Print the changes of a dry run, what is wrong, and the numbers. Exits with 1 if an entry is
+    """Print the problems, the changes of a dry run, and the numbers. Exits with 1 if an entry is
     wrong."""
     for one in synced.problems:
         place = f"{name}:{one.line}: " if one.line else ""

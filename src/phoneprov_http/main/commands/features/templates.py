@@ -51,7 +51,7 @@ _description = click.option("--description", help="Description of the variant.")
 _shared = click.option(
     "--shared/--not-shared",
     default=None,
-    help="Whether users without level 0 make profiles of it, and so read its texts.",
+    help="Whether users without level 0 may use the template, and so read its rendered text.",
 )
 
 
@@ -98,8 +98,9 @@ def update(
     file: Path, name: str, *, model: str | None, software_type: str | None,
     description: str | None, shared: bool | None, as_json: bool,
 ) -> None:  # fmt: skip
-    """Save FILE as the text of the variant of NAME with this model and firmware family, or of the
-    one with the uuid NAME. No phone changes until the next switch."""
+    """Save FILE as the text of a variant. NAME is the name of the template (with --model and
+    --software-type of the variant) or the uuid of the variant. No phone changes until the next
+    switch."""
     body = content_of(file)
 
     async def work(at: Acting) -> Template:
@@ -168,7 +169,7 @@ def show(
 @_variant
 @as_json
 def revisions(name: str, *, model: str | None, software_type: str | None, as_json: bool) -> None:
-    """List the revisions of a variant, oldest first: the texts that it has and had."""
+    """List the revisions of the text of a variant, oldest first."""
 
     async def work(at: Acting) -> list[TemplateText]:
         uuid = await _called(at, name, model, software_type)
@@ -198,7 +199,7 @@ def diff(
     name: str, *, model: str | None, software_type: str | None, from_: int | None,
     to: int | None, as_json: bool,
 ) -> None:  # fmt: skip
-    """Print the difference of two revisions of a variant, secrets as they are.
+    """Print the difference between two revisions of a variant. Secrets are not masked.
 
     \b
       phoneprov template diff office --from 2 --to 5
@@ -255,8 +256,8 @@ def restore(
 def plan(
     name: str, file: Path | None, *, model: str | None, software_type: str | None, as_json: bool
 ) -> None:
-    """Show which phones would get another file from a variant: from the text in FILE, or without
-    FILE from the stored text. Changes nothing. Phones with the same difference are one group.
+    """Show the phones whose configuration a variant would change: with the text in FILE or, without
+    FILE, with the stored text. Changes nothing. Phones with the same difference are one group.
 
     \b
       phoneprov template plan office new.cnf.xml --model 7945
@@ -279,8 +280,8 @@ def plan(
 @FILES
 @as_json
 def check(files: tuple[Path, ...], *, as_json: bool) -> None:
-    """Look for mistakes in the texts of templates, as `phoneprov lint` does in configurations.
-    Needs no database. Exits with 1 if there is one."""
+    """Check the texts of templates for mistakes, as `phoneprov lint` checks configurations. Needs
+    no database. Exits with 1 if a text has a mistake."""
     found = [(str(file), check_body(content_of(file))) for file in files]
     if as_json:
         print_json([{"file": name, "findings": findings} for name, findings in found])
@@ -302,8 +303,8 @@ def render(
     name: str, profile: str, mac: str, *, model: str | None, software_type: str | None,
     as_json: bool,
 ) -> None:  # fmt: skip
-    """Print the configuration that a template gives for a profile and a phone, secrets masked.
-    Exits with 1 if the template fails."""
+    """Print the configuration of a phone, rendered from a template and a profile. Secrets are
+    masked. Exits with 1 if the template fails."""
 
     async def work(at: Acting) -> Any:
         uuid = await _called(at, name, model, software_type)
@@ -323,10 +324,10 @@ def render(
 
 
 async def _called(at: Acting, name: str, model: str | None, family: str | None) -> str:
-    """The uuid of a variant. Raises ``NotFound``, and ``Conflict`` if several fit."""
+    """The uuid of a variant. Raises ``NotFound``, and ``Conflict`` if several variants match."""
     if uuid := known_id(name):
         return uuid
-    # The model is compared as it is stored.
+    # Stored models are normalised, so the model to compare is normalised in the same way.
     bare = CreateTemplate(name=name, body="<a/>", model=model).model
     found = await matching(
         await at.container.templates().all(at.actor),
@@ -340,7 +341,7 @@ async def _called(at: Acting, name: str, model: str | None, family: str | None) 
         raise NotFound(f"There is no such variant of the template {name}.")
     if len(found) > 1:
         raise Conflict(
-            f"The template {name} has {len(found)} variants; name one with --model and "
-            "--software-type."
+            f"The template {name} has {len(found)} variants that match; select one with --model "
+            "and --software-type."
         )
     return found[0].uuid

@@ -33,12 +33,12 @@ from phoneprov_http.main.commands.local_access import (
 from phoneprov_http.main.commands.terminal import naming, printable
 
 _CONTENTS = {"profiles", "templates"}
-"""Kinds that are exported with all that they contain, secrets too."""
+"""Kinds that are exported with all their texts, also with secrets in them."""
 _OF_THE_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS}
-"""What the command was asked for is right, and the help would not."""
+"""Errors of the disk: the command is correct, so its help would be of no use."""
 
 OMITTED = 3
-"""The exit code when the file was written, without records that a section cannot represent."""
+"""The exit code if the file was written without the records that Asterisk cannot have."""
 
 _ASTERISK = {"sccp": "chan_sccp", "pjsip": "chan_pjsip"}
 
@@ -67,10 +67,10 @@ def export(kind: str, file: Path, *, format_: str, with_secrets: bool, context: 
 
     KIND is users, extensions, user-extensions, phones, desks, kems, locations,
     company-directory, personal-directory, profiles or templates. An existing file is replaced when
-    the export is complete and differs; a pipe or device is written to. Passwords of users and PINs
-    are never exported. Profiles and templates are exported with all their texts. Only its owner can
-    read a file with secrets. The exit code is 3 if the file was written without records that
-    Asterisk cannot have; each is named.
+    the export is complete, unless its content is the same. A pipe or device is written directly.
+    Passwords of users and PINs are never exported. Profiles and templates are exported with all
+    their texts. A file with secrets can be read only by its owner. If Asterisk cannot have some
+    records, the file is written without these records, each is named, and the exit code is 3.
 
     \b
       phoneprov export phones phones.csv
@@ -147,8 +147,8 @@ async def _write_sections(
 
 
 def _is_standard_output(file: Path) -> bool:
-    # To open /dev/stdout again truncates the file that the output is redirected to, and the last
-    # message is then written over its beginning.
+    # Opening /dev/stdout again would truncate the file to which the output is redirected, and the
+    # last message would overwrite the beginning of the file.
     with suppress(OSError, ValueError):
         names = {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}
         return str(file) in names and sys.stdout.fileno() == 1
@@ -159,13 +159,13 @@ _PROFILES = "profiles"
 _TEMPLATES = "templates"
 
 Place = Callable[[int], str]
-"""The name of a place in the file, from the number of its row."""
+"""Returns the place of a row for messages (file and line) from the number of the row."""
 
 
 @click.command("import")
 @click.argument("kind", metavar="KIND", type=click.Choice(KINDS))
 @click.argument("file", type=click.Path(exists=True, allow_dash=True, path_type=Path))
-@click.option("--dry-run", is_flag=True, help="Show what would change and what is wrong.")
+@click.option("--dry-run", is_flag=True, help="Show changes and problems; write nothing.")
 @click.option("--keep-going", is_flag=True, help="Skip wrong rows and import the others.")
 @click.option(
     "--user", help="Owner of the contacts or profiles, unless a column username names it."
@@ -273,7 +273,7 @@ def readable_table(file: Path, of_cards: tuple[str, ...] | None = None) -> Itera
 
 @contextmanager
 def naming_sheets(file: Path, table: SentTable) -> Iterator[None]:
-    """Names the file in the reason why it cannot be read, and the sheets that were not read."""
+    """Adds the name of the file to errors, and names the sheets that were not read."""
     with naming({"xlsx": str(file)}):
         yield
     if table.unread:
@@ -282,8 +282,8 @@ def naming_sheets(file: Path, table: SentTable) -> Iterator[None]:
 
 
 def _report(imported: Imported, place: Place, user: str | None, *, dry_run: bool) -> None:
-    """Print what is wrong in each row, what is left out of the others, and the numbers of records.
-    Exits with 1 if a row is wrong."""
+    """Print the problems of wrong rows, the notes on other rows, and the numbers of records. Exits
+    with 1 if a row is wrong."""
     problems = imported.problems
     if user is not None and any(one.field == OWNER for one in problems):
         raise click.UsageError(f"--user: there is no user with the name {user!r}.")

@@ -51,8 +51,8 @@ def history(
 ) -> None:
     """Show the deployments of the phone MAC, or of all phones.
 
-    Each line has the outcome. Oldest first; the current deployment of a phone has a star. Times are
-    UTC.
+    Each line has the outcome. The newest deployment is last; the current deployment of a phone has
+    a star. Times are UTC.
 
     \b
       phoneprov history 001bd4123456
@@ -73,7 +73,7 @@ def history(
     if not found:
         click.echo("No deployments found.")
         return
-    # The history of a phone that replaced another is that of both.
+    # The history of a phone includes the deployments of the phones that it replaced.
     with_phone = mac is None or any(one.mac != found[0].mac for one in found)
     rows = [
         (
@@ -108,7 +108,7 @@ async def _newest(at: Acting, wanted: DeploymentFilter, limit: int) -> list[Depl
 
 
 async def _on_phones(at: Acting, found: Iterable[Deployment]) -> set[str]:
-    """The uuids of the deployments that are on phones now."""
+    """The uuids of the current deployments of the phones."""
     now = set()
     for mac in {one.mac for one in found if one.place is not None}:
         now.add((await at.container.deployments().current(at.actor, mac)).uuid)
