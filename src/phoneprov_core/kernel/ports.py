@@ -199,7 +199,7 @@ NEWEST = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 
 
 def limit_by_key(page: Page, key: str) -> int:
-    """The limit of a page that begins at ``key``. Raises ``Invalid`` if it has an offset."""
+    """The limit of a page that begins at ``key``. Raises ``Invalid`` if the page has an offset."""
     window = page or Window()
     if window.offset:
         raise wrong("offset", f"is not allowed together with {key}")
@@ -314,7 +314,7 @@ async def listing(
             size = size_after(0)
             first, total = await store_in(tx).page(size, offset=window.offset, owner=owner)
     if window is not None and total is None:
-        # Rows that end within the page are counted by it.
+        # If the last row is in this page, the page gives the total.
         total = window.offset + len(first)
         if len(first) == size_after(0) or (window.offset and not first):
             async with open_() as tx:

@@ -14,7 +14,7 @@ REPLY_LOST = "reply_lost"
 was sent, and its reply was lost, was late or cannot be read."""
 
 NOT_RECORDED = "not_recorded"
-"""Code of an error after which the new file is in place, and the record of it is not stored yet."""
+"""Code of an error after which the new file is in place, but its record is not stored yet."""
 
 
 class NoAddress(Conflict):
@@ -37,8 +37,8 @@ class NoRestart(Conflict):
 
 
 class AddressNotConfirmed(Conflict):
-    """A login of the fleet would be sent to an address that level 0 has not recorded or confirmed,
-    or with a mere look."""
+    """A login shared by all phones would be sent to an address that level 0 has not recorded or
+    confirmed, or would be sent by a request that only reads."""
 
     code = "address_not_confirmed"
     usual = (
@@ -148,7 +148,7 @@ class LeaseLost(TimedOut):
 
     code = OUTCOME_UNKNOWN
     usual = (
-        "The switch was interrupted: the service stood still for too long. Another switch of this "
+        "The switch was interrupted: the service was paused for too long. Another switch of this "
         "phone may have followed, and it is not known which configuration the phone has."
     )
 
@@ -166,7 +166,8 @@ class NotRecorded(Unavailable):
     def __init__(self, message: str = "", closing: Awaitable[Any] | None = None) -> None:
         super().__init__(message)
         self.closing = closing
-        """The further tries: the record once it is stored. Raises ``Unavailable``."""
+        """The further attempts to store the record; awaiting them returns the stored record. Raises
+        ``Unavailable``."""
 
 
 class PhoneInCall(Conflict):
@@ -197,7 +198,7 @@ OF_A_RESTART = (
     RestartUnknown,
     LeaseLost,
 )
-"""What a restart without a switch raises beside ``NotFound``, ``Forbidden`` and ``Unavailable``."""
+"""Errors of a restart without a switch, besides ``NotFound``, ``Forbidden`` and ``Unavailable``."""
 
 OF_A_SWITCH = (
     PhoneInactive,
@@ -217,4 +218,4 @@ OF_A_SWITCH = (
     LeaseLost,
     NotRecorded,
 )
-"""What a switch raises beside ``NotFound`` and ``Unavailable``."""
+"""Errors of a switch, besides ``NotFound`` and ``Unavailable``."""

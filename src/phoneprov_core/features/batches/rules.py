@@ -45,8 +45,8 @@ async def pin(tx: BatchesTransaction, batch: Batch, *, is_given: bool) -> None:
 async def changed_since(
     tx: BatchesTransaction, batch: Batch, claim: Claim, order: DeploymentRequest
 ) -> str | None:
-    """What of the order of a phone changed since the batch was created, as a sentence; else
-    None."""
+    """The change of a phone's order since the batch was created, as a sentence; None without
+    one."""
     if batch.newest or claim.planned_profile is None:
         return None
     if order.profile.uuid != claim.planned_profile:
@@ -83,7 +83,8 @@ RESTARTING_SECONDS = 5
 
 _MINUTE = timedelta(minutes=1)
 _LAG = timedelta(seconds=0.1)
-"""Maximum lateness that a late check may make up for, so that polling does not lower the rate."""
+"""Maximum delay of a check that the next starts make up for, so that polling does not lower the
+rate."""
 
 
 class Pace:
@@ -130,8 +131,8 @@ class Pace:
                 self._began.remove(at)
 
     def seconds(self, most: float) -> float:
-        """Seconds until the next phone may be started, at most ``most``; ``most`` if one may be
-        started now, since something else than the pace holds it back."""
+        """Seconds until the next phone may be started, at most ``most``. Returns ``most`` if a
+        phone may be started now, because the pace is not the reason for the wait."""
         if self._distance is None or self.allowed(1):
             return most
         then = self._next
@@ -164,7 +165,7 @@ def waited_long_enough(batch: Batch, waiting_since: str, clock: Clock) -> bool:
 
 @dataclass(eq=False)
 class LoadFaults:
-    """What is wrong with the loads of a batch; ``check`` is None without a folder of files."""
+    """Finds missing firmware loads of a batch; ``check`` is None without a folder of files."""
 
     check: CheckLoad | None
     _files: dict[str, LoadFiles] = field(default_factory=dict)
@@ -196,7 +197,7 @@ class LoadFaults:
         batch: Batch,
         phones: Iterable[Claim],
     ) -> str | None:
-        """The first fault among these phones. One that will not be switched anyway has none."""
+        """The first fault among these phones. A phone that will not be switched has no fault."""
         for one in phones:
             try:
                 async with database.read() as tx:

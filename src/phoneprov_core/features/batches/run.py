@@ -61,7 +61,7 @@ _LOST_RIGHT = (
 
 MOST_RECOVERED = 100
 _PIECE = 200
-"""Number of phones whose loads are looked for between two renewals of the lease."""
+"""Number of phones whose loads are checked between two renewals of the lease."""
 
 
 @dataclass(eq=False)
@@ -185,8 +185,9 @@ class _Run:
                 pace.spared(began)
 
     async def _fault_of_loads(self, batch: Batch) -> str | None:
-        """Why the phones cannot get the load of one of them. All are looked at before the first is
-        started; a batch that has started phones was looked at before."""
+        """The reason why the firmware load of one of the phones is not available; else None. All
+        phones are checked before the first is started. A batch with started phones was checked
+        before."""
         is_new = batch.phones.waiting == batch.phones.total
         if self.work.loads is None or batch.action is not BatchAction.SWITCH or not is_new:
             return None
@@ -251,15 +252,15 @@ class _Run:
         return claims
 
     async def _has_right(self, batch: Batch) -> bool:
-        """Whether the account that started the batch still has the right to. An undo continues
-        without the right: it restores the earlier state."""
+        """Whether the account that started the batch still has the right to run it. An undo
+        continues without the right: it restores the earlier state."""
         if batch.action is BatchAction.UNDO:
             return True
         async with self.database.read() as tx:
             return await still_holds(tx.users, tx.assignments, batch.user_uuid, self.level_rule)
 
     async def _finished(self, tx: BatchesTransaction, now: str) -> bool:
-        """Whether the batch ended just now. Its lease was kept in this transaction."""
+        """Whether the batch ended just now. This transaction renewed its lease."""
         batch = await tx.batches.find(self.hold.batch_uuid)
         finished = batch and batch.finished(now)
         if finished is None:
@@ -282,8 +283,8 @@ class _Run:
             tx.trail.note(Event("batch.begun", "batch", batch.uuid))
 
     async def _first_phones(self, tx: BatchesTransaction, batch: Batch) -> int | str | None:
-        """The last position that may be started while the first phones are not confirmed, the
-        reason to stop if they cannot be, or None if all may be started."""
+        """The last position that may be started before the first phones are confirmed, the reason
+        to stop if these phones cannot be confirmed, or None if all may be started."""
         if batch.first is None or self._are_first_confirmed:
             return None
         verdict = await judge_first(tx, batch, self.clock(), self.work.new_id)

@@ -61,7 +61,7 @@ _BUSY = "Another switch of the phone is under way."
 _RESTARTS = "The phone still restarts."
 _LEFT_AS_IS = "The phone was left unchanged."
 WATCHED_SECONDS = 2.0
-"""Seconds between two looks at the watch of a phone whose restart was interrupted."""
+"""Seconds between two checks of the watch of a phone whose restart was interrupted."""
 
 UNCHANGED = "The phone has this configuration already; it was left unchanged."
 
@@ -92,7 +92,7 @@ class PhoneWork:
         ``Unavailable``."""
         async with self.database.read() as tx:
             phone = await tx.phones.find(claim.mac)
-        # Why a phone does not get back what it had is said by its order.
+        # The order of the phone names the reason if its configuration cannot be restored.
         if phone is None or not (batch.as_of or _is_in(batch, phone)):
             await self._without(batch, claim, phone)
         elif await is_in_call(self.calls, phone):
@@ -154,8 +154,8 @@ class PhoneWork:
         return True
 
     def _is_watched(self, record: Deployment) -> bool:
-        """Whether it awaits the watch of a phone whose restart was interrupted, which is resumed if
-        no watch runs here."""
+        """Whether the result depends on the watch of a phone whose restart was interrupted. The
+        watch is resumed if it does not run in this process."""
         confirm = self.deploy.confirm
         now = timestamp(self.clock())
         pending = record.as_of(now).confirmation is Confirmation.PENDING
@@ -333,7 +333,7 @@ class PhoneWork:
 
 def _is_in(batch: Batch, phone: Phone | None) -> bool:
     """Whether a phone is still the phone that the batch was created for."""
-    # One that was created since has the MAC of a deleted phone, and maybe another address.
+    # A phone created since then has the MAC of the deleted phone, maybe at another address.
     return phone is not None and phone.is_active and phone.created_at <= batch.created_at
 
 

@@ -1,5 +1,5 @@
-"""Which phone requests a page, the signed pages that it may send back, the menu of services, and
-the login that phones ask about."""
+"""Identifies the phone that requests a page; signs the values of its pages; shows the menu of
+services; and checks the login of commands to phones."""
 
 import hmac
 import logging
@@ -61,7 +61,7 @@ class IdentifyPhone:
 
 
 class NotServed(Forbidden):
-    """The one refusal of a phone."""
+    """The only refusal of a phone, whatever the reason."""
 
     code = "phone_not_served"
     usual = "This phone cannot use the services. Ask an administrator."

@@ -1,4 +1,4 @@
-"""Adopting a phone at the phone: it asks who it belongs to."""
+"""Adopting a phone at the phone, which shows a login form."""
 
 import logging
 from dataclasses import dataclass
@@ -72,7 +72,7 @@ class NewPhone(Struct, frozen=True):
 
     @property
     def desk(self) -> DeskRecord:
-        """What the tokens of its pages are signed for."""
+        """The purpose that the tokens of its pages are signed for."""
         return DeskRecord(self.phone.mac)
 
 

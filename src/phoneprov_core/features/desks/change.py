@@ -40,7 +40,7 @@ READING_SECONDS = 0.3
 """How long the phone has to show the answer."""
 
 LEAVING_SECONDS = 20
-"""After this time a phone is called again that a crash kept from being called."""
+"""Time after which a phone is called if a crash prevented the call."""
 
 log = logging.getLogger("phoneprov.desks")
 
@@ -61,7 +61,7 @@ def login_change(
 
 
 class FollowUp(Enum):
-    """What follows a login or logout at the phone."""
+    """The next step after a login or logout at the phone."""
 
     RESTART = "restart"
     START = "start"

@@ -145,7 +145,7 @@ def require_user(at: AtPhone) -> User:
 
 
 def require_own(at: AtPhone) -> User:
-    """The user that is logged in, whose own records are shown. Raises ``NotLoggedIn``, and
+    """The logged-in user whose own records the phone shows. Raises ``NotLoggedIn``, and
     ``Forbidden`` at a phone without a recorded address: any device could claim to be it."""
     user = require_user(at)
     if not at.shows_own:

@@ -33,8 +33,8 @@ LOGIN_ENDED = "The login of that time has ended; no user is logged in."
 class DeskChange(RequestPart, frozen=True):
     """A login or a logout that is part of a deployment: who uses the phone afterwards.
 
-    ``version`` is the desk's version when it was asked for, None for any. ``left`` is whether
-    the user of the profile has left the phone, which keeps it.
+    ``version`` is the desk's version when the change was requested; None accepts any. ``left`` is
+    whether the user has logged out while the phone keeps the user's profile.
     """
 
     use: DeskUse
@@ -45,44 +45,45 @@ class DeskChange(RequestPart, frozen=True):
 
 
 class UseBack(RequestPart, frozen=True):
-    """The use that comes back with an earlier text."""
+    """The use of the phone that is restored with an earlier text."""
 
     use: EarlierUse
 
 
 async def _no_answer(_is_recorded: bool) -> None:
-    """No phone waits for an answer; the lease is looked at once more before the phone is called."""
+    """Used when no phone waits for a response. The lease is checked again before the phone is
+    called."""
 
 
 def with_change(request: DeploymentRequest, change: DeskChange) -> DeploymentRequest:
-    """The request as a login or logout. A logout is not counted: it takes back a switch or a login,
-    which was."""
+    """The request as a login or logout. The limits do not count a logout: the switch or login
+    before it was counted."""
     is_login = change.use.user_uuid is not None
     return replace(request.having(change), is_counted=is_login, answer=_no_answer)
 
 
 def _is_of_batch(request: DeploymentRequest) -> bool:
-    """Whether it is one of a batch, which names the record."""
+    """Whether the request belongs to a batch: only a batch chooses the uuid of the record."""
     return request.uuid is not None and request.part(DeskChange) is None
 
 
 class UsesOfDeployments(DeploymentStore, Protocol):
-    """The record of deployments, with who used the phones meanwhile."""
+    """The record of deployments, with the user of the phone during each deployment."""
 
     async def keep_use(self, following: Deployment, use: EarlierUse) -> None:
-        """Keep who used the phone until this deployment, with the last deployment before it whose
-        file was certainly in place, as long as that deployment is kept."""
+        """Record the use of the phone before this deployment. It is stored with the last earlier
+        deployment whose file was certainly in place, and deleted with it."""
 
     async def use_with(self, deployment: Deployment) -> EarlierUse | None:
-        """Who used the phone while it had this deployment, until another one followed; None if none
-        did."""
+        """The use of the phone between this deployment and the next one; None if there is no next
+        one."""
 
     async def logged_in_since(self, user_uuid: str, since: str, besides: str) -> bool:
         """Whether a user has logged in at a phone after this moment, not counting one phone."""
 
 
 class OccupancyTransaction(DeploymentsTransaction, Protocol):
-    """Stores that say who uses a phone."""
+    """Stores of the users of phones."""
 
     @property
     def deployments(self) -> UsesOfDeployments: ...
@@ -111,8 +112,9 @@ class Occupancy(Participant[OccupancyTransaction]):
     async def use_to_give_back(
         self, tx: OccupancyTransaction, phone: Phone, earlier: Deployment
     ) -> tuple[EarlierUse, bool]:
-        """Who used the phone while it had an earlier deployment: who uses it now if no other one
-        followed. A use that would have ended since is ended, and the second value is True."""
+        """The use of the phone during an earlier deployment; the present use if no deployment
+        followed. The second value is True if this use would have ended since; then it is returned
+        as ended."""
         now = timestamp(self.clock())
         desk = await tx.desks.find(phone.mac)
         use = await tx.deployments.use_with(earlier) or desk.use_until(now)
@@ -144,7 +146,7 @@ class Occupancy(Participant[OccupancyTransaction]):
         record: Deployment,
         before: Deployment,
     ) -> None:
-        """The change is done, unless it has to be repaired."""
+        """Record that the change is complete, unless it has to be repaired."""
         # A phone that restarted before its lines were known is repaired: restarted again.
         was_placed = before.place is not None
         is_early = self.serves_lines and record.outcome is Outcome.DEPLOYED and not was_placed

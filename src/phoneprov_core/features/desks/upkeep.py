@@ -21,14 +21,13 @@ from phoneprov_core.switching.deployments.order import DeploymentRequest
 from phoneprov_core.switching.deployments.ports import current_of
 
 RETRY_SECONDS = 60
-"""Pause after a phone that could not be given its profile."""
+"""Pause before the next attempt after a phone could not get its profile."""
 
 SAME_SECONDS = 600
-"""This pause if the reason is still the same: each attempt has a record of its own."""
+"""Longer pause if the reason has not changed, because each attempt adds a record."""
 
 REPEAT_SECONDS = 10
-"""How long a phone stays free after a change was interrupted, before the change is repaired: its
-caller may repeat it."""
+"""Time between an interrupted change and its repair, in which the caller may repeat the change."""
 
 _MOST = 200
 _AT_ONCE = 8
@@ -42,8 +41,8 @@ class KeepDesks:
 
     A desk is unsettled when a logout is due (the time is over, the user moved, was deleted or
     deactivated), or when a crash interrupted a login, logout, switch or rollback. Then the phone
-    is given what the desk says: the profile of the user that is logged in, else the default
-    profile. After an interrupted logout it is the default profile.
+    gets the profile of the user that is logged in at the desk, else the default profile. After an
+    interrupted logout it is the default profile.
     """
 
     database: ReadAndWrite[DesksTransaction]
@@ -54,7 +53,8 @@ class KeepDesks:
     repeat_seconds: int = REPEAT_SECONDS
 
     async def __call__(self) -> int:
-        """Settle what can be settled now; the number of desks that were. Raises ``Unavailable``."""
+        """Settle every desk that can be settled now. Returns the number of settled desks. Raises
+        ``Unavailable``."""
         now = self.clock()
         async with self.database.read() as tx:
             unsettled = await tx.desks.unsettled(timestamp(now), millis(now), _MOST)
@@ -78,8 +78,8 @@ class KeepDesks:
                 tx.trail.note(Event("desk.expired", "desk", mac))
 
     async def settle(self, mac: str) -> bool:
-        """Settle one desk, if it is unsettled and its phone can be called now. Returns whether it
-        was."""
+        """Settle one desk, if it is unsettled and its phone can be called now. Returns whether the
+        desk was settled."""
         async with self.database.read() as tx:
             state = await tx.desks.at(mac)
             holder = await tx.leases.holder(mac)
@@ -114,7 +114,7 @@ class KeepDesks:
         return True
 
     async def _keep(self, desk: DeskRecord) -> None:
-        """Leave a phone as it is whose lines are not in the exchange."""
+        """Keep the configuration of a phone whose lines are not in the exchange."""
         async with self.database.write(by=self.actor) as tx:
             current = await tx.desks.find(desk.mac)
             if current.version == desk.version:
@@ -123,13 +123,13 @@ class KeepDesks:
                 tx.trail.changed(desk.mac, current, kept)
 
     def _may_be_repeated(self, interrupted: Deployment) -> bool:
-        """Whether it was found to be interrupted only now."""
+        """Whether the interruption was detected just now."""
         since = timestamp(self.clock() - timedelta(seconds=self.repeat_seconds))
         return interrupted.outcome is Outcome.INTERRUPTED and (interrupted.ended_at or "") > since
 
     async def _postpone(self, before: DeskRecord, problem: str) -> None:
-        """Try again later. A failed attempt is the end of its own change, but not of the one that
-        it was to complete."""
+        """Schedule the next attempt. A failed attempt ends its own change, but the interrupted
+        change remains to be completed."""
         pause = SAME_SECONDS if problem == before.problem else RETRY_SECONDS
         async with self.database.write(by=self.actor) as tx:
             desk = await tx.desks.find(before.mac)
@@ -172,7 +172,7 @@ class KeepDesks:
         action = Action.EXPIRY if desk.due is Due.EXPIRY else Action.LOGOUT
         is_left = content.owner_uuid in {desk.user_uuid, desk.left_user_uuid}
         change = DeskChange(use, desk.version, left=is_left)
-        if current is None and content.action in _BRINGING:
+        if current is None and content.action in _LOGIN_ACTIONS:
             action, change = content.action, await self._brought(content, desk)
         return await self.change.order(content.profile_uuid, phone, action, change)
 
@@ -188,5 +188,5 @@ class KeepDesks:
         return login_change(self.policy, user_uuid, profile_uuid, desk, self.clock())
 
 
-_BRINGING = frozenset({Action.LOGIN, Action.SWITCH, Action.ROLLBACK})
-"""What brings a user to a phone."""
+_LOGIN_ACTIONS = frozenset({Action.LOGIN, Action.SWITCH, Action.ROLLBACK})
+"""The actions that log a user in at a phone."""

@@ -154,9 +154,9 @@ class Desks:
         self, actor: Actor, page: Page = None, wanted: SummarySearch | None = None
     ) -> Listing[ListedDesk]:
         """The desk of every phone, the oldest phone first; without level 0 only desks where the
-        caller is logged in, and desks in the scope of a right. What their identifiers name is there
-        for callers who may see people. With a filter or an order they are the desks of the phones
-        that ``Phones.used`` finds. Raises ``Forbidden`` like that."""
+        caller is logged in, and desks in the scope of a right. The users and profiles named by the
+        identifiers are included for callers who may see people. With a filter or an order they are
+        the desks of the phones that ``Phones.used`` finds. Raises ``Forbidden`` like that."""
         if wanted in {None, SummarySearch()}:
             found = await self._whole(actor, page)
         else:

@@ -1,4 +1,4 @@
-"""What was observed of the phones of the inventory, their numbers, and the stores for both."""
+"""Observations of the phones, the numbers of the fleet, and the stores of both."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Protocol
@@ -125,7 +125,7 @@ def successor(
 
 
 class ReplacementStore(ReplacementChain, Protocol):
-    """Which phone took the place of which. A phone took the place of one other at most. The phones
+    """Replacements of phones by other phones. A phone replaces at most one other phone. The phones
     need not be in the inventory."""
 
     async def put(self, replacement: Replacement) -> None:
@@ -145,11 +145,11 @@ class CountedFleet(Struct, frozen=True):
 
 
 class FleetStore(SignsOfLife, Protocol):
-    """What was seen of phones, by canonical MAC, and the numbers of the fleet. It is deleted with
-    its phone."""
+    """Observations of phones, by canonical MAC, and the numbers of the fleet. An observation is
+    deleted with its phone."""
 
     async def find(self, mac: str) -> SeenPhone | None:
-        """What is known of a phone, or None."""
+        """The observation of a phone, or None."""
 
     async def put(self, seen: SeenPhone, *, is_change: bool) -> None:
         """Add or replace what is known of a phone; with ``is_change`` also add its state to the

@@ -56,7 +56,7 @@ from phoneprov_core.switching.deployments.observation import Identity, PhoneInfo
 HISTORY = 20
 MOST_DAYS = 365
 _SETTLED_DAYS = 2
-"""Deployments of earlier days do not change any more: they are counted once and for all."""
+"""Deployments of earlier days do not change any more, so they are counted only once."""
 _DAYS_AT_ONCE = timedelta(days=30)
 """Days that are counted in one transaction."""
 
@@ -102,7 +102,7 @@ class Fleet(Struct, frozen=True):
 
 @dataclass(frozen=True)
 class ViewFleet:
-    """Reads what looking at the phones found."""
+    """Reads the observations of the phones."""
 
     database: ReadAndWrite[FleetTransaction]
     clock: Clock
@@ -259,7 +259,7 @@ class ChangeFleet:
     async def _identified(
         self, mac: str, seen: DiscoveredPhone | None, named: str | None
     ) -> tuple[str | None, Identity]:
-        """The address of a new phone, and what it says of itself there."""
+        """The address of a new phone, and the MAC, model and firmware that it states there."""
         ip = address_of_new(seen, named, timestamp(self.clock() - _DAY))
         if ip is None:
             return None, Identity(False, _NO_ADDRESS)
@@ -314,7 +314,7 @@ class ChangeFleet:
         return _shown(phone, identity)
 
     async def _move(self, tx: FleetTransaction, old: Phone, to: str) -> None:
-        """Move what belongs to a phone to another."""
+        """Move the records of a phone to another phone."""
         mac = old.mac
         flag = await tx.vendor_phones.find(mac)
         if flag is not None:
@@ -324,7 +324,7 @@ class ChangeFleet:
             for kem in kems:
                 await tx.kems.put(replace(kem, connected_phone=to))
         desk = await tx.desks.find(mac)
-        await tx.desks.find(to)  # It may have one of an earlier time, and is locked.
+        await tx.desks.find(to)  # The new phone may have an old desk, which is locked here.
         is_to_change = desk.user_uuid or desk.default_profile_uuid
         moved = replace(
             desk.settled(),

@@ -1,4 +1,4 @@
-"""Looking at every phone of the inventory, in rounds."""
+"""Checks every phone of the inventory, in rounds."""
 
 import asyncio
 import logging
@@ -49,12 +49,12 @@ LEASE = "fleet"
 LEASE_SECONDS = 120
 RENEW_MS = 40_000
 LEAST_MS = 60_000
-"""Minimum time between two requests to one phone, and before the first round of a process: another
-one may have ended just now."""
+"""Minimum time between two requests to one phone, and before the first round of a process, because
+another process may have ended just now."""
 LONGEST_MS = 3_600_000
 """Maximum time between two requests to a phone that is off."""
 LOOK_SECONDS = 1.5
-"""Deadline of a request: it may be ahead of one of a switch, which has to wait for it."""
+"""Deadline of a request. A switch of the phone may have to wait for this request."""
 MOST_AT_ONCE = 32
 _PIECE = 500
 _LEAST_PAUSE = 5.0
@@ -74,7 +74,7 @@ class Registered(Struct, frozen=True):
     answers: bool = True
 
     def of(self, phone: Phone) -> bool | None:
-        """Whether a phone is registered, None if the exchange does not say."""
+        """Whether a phone is registered; None if unknown."""
         is_sccp = family_of(phone.software_type) == "SCCP"
         if not is_sccp and address_of(phone.phone_ip or "") in self.addresses:
             return True
@@ -91,7 +91,7 @@ class Registrations(Protocol):
 
 
 class Round(Struct):
-    """What a round did: phones of the inventory, requests, and states that changed."""
+    """The result of a round: numbers of phones, requests, and changed states."""
 
     phones: int = 0
     requests: int = 0
@@ -100,12 +100,10 @@ class Round(Struct):
 
 @dataclass(eq=False)
 class WatchFleet:
-    """Looks at each active phone with an address.
-
-    Of all processes one does so at a time, by a lease. Requests are spread evenly over a round. A
-    phone that is off is asked less and less often, finally once an hour. A phone that is being
-    switched is not asked. At the same time, and independently of the phones, their files are
-    compared.
+    """Checks each active phone with an address. Only one process does this at a time: it holds a
+    lease. Requests are spread evenly over a round. A phone that is off is asked less and less
+    often, finally once an hour. A phone that is being switched is not asked. At the same time, and
+    independently of the phones, their files are compared.
     """
 
     database: ReadAndWrite[FleetTransaction]
@@ -273,8 +271,8 @@ class WatchFleet:
     async def _expected(
         self, deployment: Deployment | None, found: DeviceInformation | None
     ) -> ExpectedLoad | None:
-        """The load that the configuration on the phone names, with its files if the phone stated
-        one. It has as much time as its confirmation, from the end of the deployment."""
+        """The load that the configuration on the phone names, with its files if the phone stated a
+        load. The load may take as long as the confirmation, from the end of the deployment."""
         if not self.load_minutes or deployment is None or deployment.load is None:
             return None
         ended = datetime.fromisoformat(deployment.ended_at or deployment.created_at)
@@ -287,8 +285,8 @@ class WatchFleet:
     async def _store(
         self, phone: Phone, change: Callable[[SeenPhone | None, str], SeenPhone]
     ) -> tuple[SeenPhone, bool]:
-        """Change what is known of a phone; also whether the state changed. One at a time: a look
-        and a comparison of the file change the same row."""
+        """Change the observation of a phone. Returns it, and whether the state changed. One change
+        at a time: a check and a comparison of the file change the same row."""
         async with self._storing:
             async with self.database.read() as tx:
                 seen = await tx.fleet.find(phone.mac)
@@ -296,7 +294,7 @@ class WatchFleet:
             return found, await self._keep(found, seen)
 
     async def _keep(self, found: SeenPhone, seen: SeenPhone | None) -> bool:
-        """Store what is new; whether the state changed."""
+        """Store the changes. Returns whether the state changed."""
         before = FleetState.NEVER_SEEN if seen is None else seen.state
         is_change = found.state is not before
         if not (found.differs(seen) or _is_long_ago(found, seen)):

@@ -1,7 +1,8 @@
-"""Phones as of an earlier moment: what is shown, and the records that it is computed from.
+"""Phones as of an earlier moment, and the records from which they are computed.
 
-Deployments say what was on a phone, and who used it until the next one. Changes of other records
-are in the audit trail: a record as of a moment is the record now, with its later changes undone.
+Each deployment records the file on a phone, and its user until the next deployment. Changes of
+other records are in the audit trail: a record as of a moment is the record now, with its later
+changes undone.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -105,8 +106,9 @@ class PastPhone(Struct, frozen=True):
 
 
 class Placed(Struct, frozen=True):
-    """A deployment whose file was certainly in place, and its end: who used the phone until the
-    next deployment, None without one. ``numbers`` are the numbers in its text, None if unknown."""
+    """A deployment whose file was certainly in place. ``used_by`` is the use of the phone until the
+    next deployment, None without a next one. ``numbers`` are the numbers in its text, None if
+    unknown."""
 
     uuid: str
     profile_uuid: str
@@ -144,9 +146,9 @@ class PastChange(Struct, frozen=True):
 
 
 class PastRow(Struct, frozen=True):
-    """What a store knows of a phone around a moment: the phone and its desk now (None without),
-    the latest certain deployment at the moment, the latest one that had begun by then, the owner of
-    the profile of the latest one whose file was in place, certainly or perhaps, with its time, the
+    """The records of a phone around a moment: the phone and its desk now (None without), the latest
+    certain deployment at the moment, the latest one that had begun by then, the owner of the
+    profile of the latest one whose file was in place, certainly or perhaps, with its time, the
     first later changes of the use and of the number of the desk, and the state then."""
 
     mac: str
@@ -197,7 +199,7 @@ class Then(Struct, frozen=True):
     """The uuid of the extension of the desk."""
 
     def used(self, own: Number | None = None) -> UsedPhone:
-        """The phone with the records that decide whose lines it had."""
+        """The phone with the records that determine its lines."""
         owner, at = self.owner or (None, None)
         return UsedPhone(self.phone, self.desk, owner, at, own)
 
@@ -227,8 +229,8 @@ def _why_unknown(begun: Begun, at: str) -> str:
 
 
 def _desk_then(row: PastRow, placed: Placed | None, now: DeskRecord, at: str) -> DeskRecord:
-    """The use at the moment. While a phone has one deployment, its use may end, and no other one
-    begins: the first change since then shows the use before it."""
+    """The use at the moment. During one deployment a use may end, but no new use begins. So the
+    first change after the moment shows the use before this change."""
     followed = placed.used_by if placed is not None else None
     use = followed or now.use_until(at)
     change = row.use_change

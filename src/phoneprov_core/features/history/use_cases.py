@@ -1,4 +1,4 @@
-"""Reading phones as of an earlier moment, and the way back to it."""
+"""Reading phones as of an earlier moment, and restoring them to it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -157,7 +157,7 @@ async def phones_then(
 
 @dataclass(frozen=True)
 class History:
-    """Reads what phones had at an earlier moment; it requires level 0."""
+    """Reads the state of phones at an earlier moment; it requires level 0."""
 
     database: ReadAndWrite[HistoryTransaction]
     clock: Clock
@@ -231,14 +231,14 @@ class NotRestorable(Conflict):
 
 
 class ReplacedPhones(ReplacementChain, Protocol):
-    """The part of the store of replaced phones that the way back uses."""
+    """The part of the store of replaced phones that a restore needs."""
 
     async def successor(self, mac: str) -> str | None:
         """The phone that took the place of this one last and is in the inventory, or None."""
 
 
 class WayBackTransaction(OccupancyTransaction, HistoryTransaction, Protocol):
-    """Stores that the way back to an earlier moment needs."""
+    """Stores that a restore to an earlier moment needs."""
 
     @property
     def replacements(self) -> ReplacedPhones: ...
@@ -247,9 +247,9 @@ class WayBackTransaction(OccupancyTransaction, HistoryTransaction, Protocol):
 async def order_as_of(
     tx: WayBackTransaction, records: Records, phone: Phone, at: str, location: str | None
 ) -> DeploymentRequest:
-    """The order of exactly the text that a phone had at a moment, with the user of then unless the
-    login has ended since; today's rights apply. With a ``location``, only while the phone
-    is still there. Raises ``NotRestorable``."""
+    """The order of exactly the text that a phone had at a moment. It restores the user of that
+    moment, unless the login has ended since. Today's rights apply. With a ``location``, only while
+    the phone is still there. Raises ``NotRestorable``."""
     now = timestamp(records.clock())
     earlier = await _deployment_at(tx, phone, at, location, now)
     try:
@@ -298,7 +298,8 @@ async def _deployment_at(
 async def notes_on(
     tx: WayBackTransaction, phone: Phone, order: DeploymentRequest, now: str
 ) -> list[str]:
-    """What would differ from the moment of an order of ``order_as_of``, besides the file."""
+    """The differences from the earlier moment, besides the file, after an order of
+    ``order_as_of``."""
     notes = [order.note] if order.note else []
     back, desk = order.part(UseBack), await tx.desks.find(phone.mac)
     if desk.is_used(now) and (back is None or back.use.user_uuid != desk.user_uuid):

@@ -82,9 +82,10 @@ class Parts:
 
 
 class Phone(Struct, frozen=True):
-    """A phone that gets its default profile, once the records are written. ``why_not`` is why it
-    is left alone, ``is_due`` whether a logout is due there, ``left_by`` the account that the phone
-    has to lose, ``called`` its name and MAC in sentences."""
+    """A phone that gets its default profile when the records are written. ``why_not`` is the reason
+    why the phone is not changed, ``is_due`` whether a logout is due there, ``left_by`` the account
+    whose configuration is removed from the phone, ``called`` the phone's name and MAC for
+    messages."""
 
     mac: str
     called: str
@@ -95,8 +96,8 @@ class Phone(Struct, frozen=True):
 
 
 class Written(Struct, frozen=True):
-    """What was written for one person, and the phones that are called after that. ``is_new`` is
-    whether the account was created."""
+    """The changes for one person, and the phones that are called after the transaction. ``is_new``
+    is whether the account was created."""
 
     person: MovedPerson
     phones: tuple[Phone, ...] = ()
@@ -205,8 +206,8 @@ class Acts:
         return with_fields(written.person, steps=(*written.person.steps, *steps))
 
     async def _put(self, actor: Actor, phone: Phone) -> ActStep:
-        """Give a phone its default profile. Raises nothing that the phone or a server causes: the
-        records are written."""
+        """Give a phone its default profile. Does not raise errors of the phone or a server, because
+        the records are written already."""
         mac, called = phone.mac, phone.called
         try:
             if phone.is_due:

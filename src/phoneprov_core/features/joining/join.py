@@ -53,7 +53,7 @@ class JoinPeople:
     async def __call__(
         self, actor: Actor, request: JoinRequest, table: SentTable | None = None
     ) -> Moved:
-        """Create what each person gets, all in one transaction, then switch the phones. The people
+        """Create the records of all people in one transaction, then switch the phones. The people
         are in the ``table``, if it is given.
 
         A person whose account exists with this e-mail address has joined before and does not
@@ -189,7 +189,8 @@ class _Joining:
         return Written(person, phones, is_new=True)
 
     async def _number(self, name: str, user_uuid: str) -> tuple[str, str, bool]:
-        """A number of the person's own: a new extension, or a free one with another password."""
+        """A number for this person only: a new extension, or a free extension with a new
+        password."""
         number, known = await self._chosen(user_uuid)
         if known is None:
             new = CreateExtension(
@@ -211,7 +212,7 @@ class _Joining:
         return number, known.uuid, True
 
     async def _type(self, usual: str) -> str:
-        """The type that is asked for, else one that the phone speaks, else the usual one."""
+        """The requested type, else a type that the phone supports, else the usual type."""
         phone = await self.tx.phones.find(self.joiner.mac or "")
         if self.joiner.extension_type or phone is None:
             return self.joiner.extension_type or usual
@@ -242,7 +243,7 @@ class _Joining:
         raise _refused("block", "has no free number")
 
     async def _desk(self, profile_uuid: str) -> str | None:
-        """Make the profile the default of the desk; the default before."""
+        """Make the profile the default of the desk. Returns the previous default."""
         mac = self.joiner.mac or ""
         problem = Problem("mac", "is the address of no phone")
         phone = await self.tx.phones.find(mac)
@@ -261,7 +262,7 @@ class _Joining:
         return before
 
     async def _owner_of(self, profile_uuid: str | None) -> str | None:
-        """The active user whose profile this is, if the profile has the user's lines."""
+        """The active owner of the profile, if the profile has the owner's lines."""
         profile = await self.tx.profiles.find(profile_uuid or "")
         owner = profile and await self.tx.users.find(profile.user_uuid)
         if not owner or not owner.is_active:

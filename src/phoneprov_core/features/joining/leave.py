@@ -1,4 +1,4 @@
-"""People who leave: what they lose, what stays, and what their phones get."""
+"""People who leave: their account, numbers, desks and directory entries, and their phones."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -166,8 +166,9 @@ class _Leaving:
     async def _numbers(
         self, links: Sequence[LinkedExtension], leaver: Leaver, noted: dict[str, Any]
     ) -> list[ActStep]:
-        """Unlink the numbers. One that no other user and no desk has becomes free, or another
-        person's; it gets another password, since the phone of the leaver has the old one."""
+        """Unlink the numbers. A number that no other user and no desk has becomes free, or is
+        handed over to another person. It gets a new password, because the leaver's phone has the
+        old one."""
         tx, steps = self.tx, list[ActStep]()
         to = None
         if leaver.hand_over_to is not None:
@@ -214,8 +215,8 @@ class _Leaving:
     async def _desks(
         self, phones: Collection[str], vacant: str | None, noted: dict[str, Any]
     ) -> tuple[list[ActStep], list[str]]:
-        """Take the person's profiles from the desks that have them as default, and give a default
-        profile to these desks and to other phones that the person leaves without a profile."""
+        """Replace the person's profiles where they are the default of a desk. Give a default
+        profile to the other ``phones`` that have none."""
         tx, steps = self.tx, list[ActStep]()
         own = dict[str, str]()
         for profile in await tx.profiles.rows(_MOST, owner=self.user.uuid):

@@ -1,4 +1,4 @@
-"""People who join and leave, the numbers of a block, and what an act did."""
+"""People who join and leave, the numbers of a block, and the result of an act."""
 
 import re
 from collections.abc import Collection, Mapping

@@ -1,4 +1,4 @@
-"""How an act is undone: what comes back, and what stays because it changed since."""
+"""Undoing an act: it restores the records that were not changed since, and keeps the others."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ _MOST_ENTRIES = 200
 
 
 class _Undo(Struct, frozen=True):
-    """What an audit entry of an act says, and when it was written."""
+    """The values and the time of an audit entry of an act."""
 
     at: str
     action: str
@@ -41,14 +41,15 @@ class _Undo(Struct, frozen=True):
 
 @dataclass(frozen=True)
 class UndoAct:
-    """Takes an act back; needs level 0."""
+    """Undoes an act; needs level 0."""
 
     acts: Acts
 
     async def __call__(self, actor: Actor, request: UndoRequest) -> Moved:
-        """Undo everything that an act did, as far as it was not changed since, all in one
-        transaction; then the phones. What cannot come back is named. An act that was undone before
-        does not change. Raises ``NotFound`` without the act, ``ActRefused``."""
+        """Undo every change of an act that was not changed again since, in one transaction; then
+        switch the phones. The result names each change that cannot be undone. An act that was
+        undone before does not change anything. Raises ``NotFound`` without the act,
+        ``ActRefused``."""
         require_superadmin(actor)
         wanted = WantedEntries(resource=ACT, resource_id=request.act)
         async with self.acts.database.read() as tx:
@@ -100,7 +101,7 @@ class UndoAct:
 
 @dataclass
 class _Back:
-    """The way back of one person; ``at`` and ``values`` are the values of the audit entry."""
+    """The undo for one person; ``at`` and ``values`` are the values of the audit entry."""
 
     tx: JoiningTransaction
     parts: Parts
@@ -147,7 +148,7 @@ class _Back:
         return any(one.entry.at > self.at for one in found)
 
     async def _more(self, user: User) -> list[str]:
-        """What the account has beyond what the join gave it, or has in another form."""
+        """The records of the account that the join did not create, or that were changed since."""
         tx, values, uuid = self.tx, self.values, user.uuid
         profile = values.get("profile_uuid")
         links = await tx.links.extensions.rows(_MOST, owner=uuid)
@@ -182,7 +183,7 @@ class _Back:
         return ActStep("number", "done", f"{number} is deleted.")
 
     async def of_leave(self, user: User | None) -> tuple[list[ActStep], tuple[Phone, ...]]:
-        """Give back what the person had, unless another person has it now."""
+        """Restore the records of the person, except records that belong to another person now."""
         values = self.values
         if user is None:
             return [ActStep("account", "kept", "The account was deleted; nothing comes back.")], ()
@@ -244,9 +245,9 @@ class _Back:
     async def _desks(
         self, desks: Sequence[tuple[str, str | None, str | None, str | None]]
     ) -> tuple[list[ActStep], tuple[Phone, ...]]:
-        """Give each desk its earlier default, if it still has that of the act: phone, default
-        before, default of the act, profile on the phone before. The phone gets its default profile,
-        else the profile that it had."""
+        """Restore the earlier default profile of each desk that still has the default of the act.
+        Each row is: phone, default before, default of the act, profile on the phone before. The
+        phone gets its default profile, else its profile of before."""
         steps, phones = list[ActStep](), list[Phone]()
         for mac, before, now, on_phone in desks:
             phone = await self.tx.phones.find(mac)

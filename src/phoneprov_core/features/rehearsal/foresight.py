@@ -1,4 +1,4 @@
-"""What a phone is expected to do, from what was seen of it and from its last deployments, and the
+"""The expected behaviour of a phone, from its last observation and its last deployments, and the
 use case of a rehearsal."""
 
 import re
@@ -38,16 +38,16 @@ _SILENT_SECONDS = 3.0
 _TO_PHONES = (StepName.CLEAR_SESSION, StepName.RESTART)
 _TIMED = (StepName.UPLOAD, StepName.CLEAR_SESSION, StepName.RESTART)
 _OF_REACH = re.compile("(could not|cannot) be reached|did not answer|closed the connection")
-"""A failure that says nothing of a phone or server that answered since."""
+"""Failures that do not count if the phone or server has answered since."""
 _BY_RECORDS = re.compile(
     "The phone has no recorded address|The phone's address|Nothing is uploaded|Level 0 has not"
 )
-"""A refusal before any call, which the records of now decide anew."""
+"""Refusals before any call. The present records determine whether they happen again."""
 
 
 class Failure(Struct, frozen=True):
-    """How a step fails: as it did ``at`` this time, after as many ``seconds``, or after this
-    ``share`` of the duration that it has when it succeeds."""
+    """How a step fails: as it failed ``at`` this time, after this number of ``seconds``, or after
+    this ``share`` of the duration of a successful step."""
 
     message: str
     code: str | None = None
@@ -80,9 +80,9 @@ class Durations(Struct, frozen=True):
 
 
 class Behaviour(Struct, frozen=True):
-    """What a phone is expected to do, and from what that is known. ``away`` is None for a phone
-    that does not come back. ``stated`` is None if its web server is silent. A call lasts until
-    ``in_call_until``."""
+    """The expected behaviour of a phone, and its evidence. ``comes_back`` is False for a phone that
+    is not seen again after a restart. ``stated`` is None if its web server is silent. A call lasts
+    until ``in_call_until``."""
 
     cause: Cause
     durations: Durations
@@ -96,8 +96,8 @@ class Behaviour(Struct, frozen=True):
 
 
 class CallSeen(Struct, frozen=True):
-    """A phone that a batch found in a call: from when on, and until when it was; None if the batch
-    still waits for it."""
+    """A phone that a batch found in a call: the begin of the call, and its end; the end is None if
+    the batch still waits for the phone."""
 
     since: str
     until: str | None
@@ -111,8 +111,8 @@ _WORK_SECONDS, _MOST_WORK_SECONDS = 0.00014, 0.0013
 
 
 def durations_of(deployments: Sequence[Deployment], usual: Durations | None = None) -> Durations:
-    """The mean durations of the steps of some deployments; for a step that none has, the duration
-    of ``usual``, else of a common phone."""
+    """The mean durations of the steps of some deployments. A step without any record has its
+    duration in ``usual``, else that of a common phone."""
     steps: dict[StepName, list[float]] = {name: [] for name in _TIMED}
     away: list[float] = []
     silent: list[float] = []
@@ -148,8 +148,8 @@ def _seconds(begin: str, end: str) -> float:
 
 
 class Work(Struct, frozen=True):
-    """Seconds of the service's own work for one statement: it works on one at a time, which bounds
-    how many phones a batch can start. And how long a deployment waits besides."""
+    """Seconds of the service's own work for one statement, and seconds that a deployment waits
+    besides. The service executes one statement at a time, which limits the rate of a batch."""
 
     statement: float
     wait: float = 0.0
@@ -159,7 +159,7 @@ def work_of(deployments: Sequence[Deployment]) -> Work:
     """The work of the service, from some deployments.
 
     Between its steps a deployment waits for one transaction, and for transactions before it. By
-    Little's law these are as many as come during the wait."""
+    Little's law the number of these transactions is the number that arrives during the wait."""
     spans: list[tuple[float, float]] = []
     waits: list[float] = []
     for one in deployments:
@@ -242,7 +242,7 @@ def expected_of(
     is_own_server: bool,
     now: datetime,
 ) -> Behaviour:
-    """What the phone does next. ``newest`` are its last deployments that ended, the newest first;
+    """The next behaviour of the phone. ``newest`` are its last ended deployments, the newest first;
     ``server`` is how uploads to the common server fail. The newest evidence counts; a failure in
     which something answered repeats until a deployment succeeds."""
     last = next(iter(newest), None)
@@ -322,8 +322,8 @@ def _cause(
 
 
 def _until(call: CallSeen | None, last_at: str | None, now: datetime) -> datetime | None:
-    """Until when a call is expected to last: as long again as it has lasted when it was seen last.
-    None if it is over by now."""
+    """The expected end of a call: it lasts twice as long as it had lasted at the last observation,
+    and at least a minute longer. None if this end has passed."""
     if call is None or (last_at is not None and call.until is not None and last_at > call.until):
         return None
     seen = datetime.fromisoformat(call.until) if call.until else now
@@ -333,7 +333,7 @@ def _until(call: CallSeen | None, last_at: str | None, now: datetime) -> datetim
 
 @dataclass(frozen=True)
 class RehearseBatch:
-    """Runs a batch on a twin of the records. It requires level 0, as the batch does."""
+    """Runs a batch on a copy of the records. It requires level 0, like the batch."""
 
     database: ReadAndWrite[BatchesTransaction]
     stage: Stage

@@ -68,20 +68,21 @@ class Watch:
 log = logging.getLogger("phoneprov.deployments")
 
 CompareLines = Callable[[str], Awaitable[tuple[bool | None, str]]]
-"""Port: whether the exchange has the lines of the phone of this MAC, None if that is not known; and
-a sentence about them."""
+"""Port: whether the exchange has the lines of the phone with this MAC (None if unknown), and a
+sentence about these lines."""
 
 CONFIRM_SECONDS = 120.0
 """Default time to wait for a phone after its restart."""
 
 _LONGEST_SECONDS = 60
-"""Seconds from the beginning of a deployment to that of its watch, at most."""
+"""Maximum seconds between the begin of a deployment and the begin of its watch."""
 
 _SHORT_SECONDS = 10.0
-"""Seconds in which a phone whose load had arrived before has to answer, to be compared."""
+"""Seconds in which a phone has to answer so that its load is compared, if it ran this load
+before."""
 
 _PIECE = 50
-"""Number of deployments that are read, and maximum of watches that are begun, at a time."""
+"""Number of deployments read at a time, and maximum number of watches started at a time."""
 
 
 @dataclass(frozen=True)
@@ -121,14 +122,15 @@ class Confirm:
         self.background(watch)
 
     async def resume(self) -> None:
-        """Watch the phones again whose watch was in a process that ended, for the rest of their
-        time. Only what is observed from now on confirms them; else it is recorded as not known."""
+        """Resume the watches of processes that ended, for the rest of their time. Only a new
+        observation confirms a phone; without one the confirmation is recorded as unknown."""
         pending = await persistently(self._pending, self.pause)
         for start in range(0, len(pending), _PIECE):
             await asyncio.gather(*map(self._resume, pending[start : start + _PIECE]))
 
     async def _pending(self) -> list[Deployment]:
-        """The deployments whose phones are watched neither here nor for too long."""
+        """The deployments whose phones are not watched in this process and whose time to wait is
+        not over."""
         now = self.clock()
         longest = timedelta(
             minutes=self.arrival.minutes if self.arrival else 0,
@@ -208,8 +210,8 @@ class Confirm:
         *,
         is_resumed: bool = False,
     ) -> Deployment | None:
-        """Record what was observed: of a phone, or of the load that it awaits, as soon as the
-        database takes it. Returns the record, None if it was decided already."""
+        """Record an observation of a phone or of its firmware load, as soon as the database is
+        available. Returns the record, or None if the confirmation was decided before."""
         now = self.clock()
         written: tuple[Deployment, Deployment | None] | None = None
 
@@ -259,8 +261,8 @@ class Confirm:
         return decided
 
     def seen_again(self, record: Deployment, message: str, now: datetime) -> Deployment:
-        """The deployment whose phone was seen to restart. If it ``awaits_load`` then, it is to be
-        passed to ``await_load``."""
+        """The deployment after its phone was seen to restart. The caller passes it to
+        ``await_load`` if it ``awaits_load``."""
         minutes = self.arrival.minutes if self.arrival else 0
         return record.seen_again(message, now, minutes)
 

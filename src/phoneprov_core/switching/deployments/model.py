@@ -27,7 +27,8 @@ from phoneprov_core.kernel.values import Timestamp, timestamp
 from phoneprov_core.switching.devices.ports import Content
 
 GRACE_SECONDS = 10
-"""Seconds by which a watch that ended in time has recorded its result."""
+"""Seconds after the deadline of a watch by which its result is recorded, unless it was
+interrupted."""
 
 INTERRUPTED = "The watch was interrupted before the phone was seen again."
 NOT_SEEN = (
@@ -95,7 +96,7 @@ class Confirmation(Enum):
 
 
 class Step(Struct, frozen=True):
-    """One step: whether it succeeded, a message if any, and its duration in milliseconds."""
+    """The result of one step: success, an optional message, and the duration in milliseconds."""
 
     name: Annotated[StepName, schema("Step")]
     ok: (
@@ -222,9 +223,9 @@ class Deployment(Struct, frozen=True):
         return is_missed and self.confirmation_message in {INTERRUPTED, NOT_SEEN}
 
     def seen_again(self, message: str, now: datetime, load_minutes: int) -> Self:
-        """The deployment whose phone was seen to restart: it is confirmed, or, if its configuration
-        names a load, once the phone runs that. The load has ``load_minutes``; 0: it is not
-        compared."""
+        """The deployment after its phone was seen to restart. It is confirmed at once, or, if its
+        configuration names a firmware load, when the phone runs this load. The phone has
+        ``load_minutes`` minutes to load it; with 0 the load is not compared."""
         if self.load is None or not load_minutes:
             return self.decided(Confirmation.CONFIRMED, message, timestamp(now))
         by = now + timedelta(minutes=load_minutes, seconds=GRACE_SECONDS)
@@ -245,8 +246,8 @@ class Deployment(Struct, frozen=True):
 
     @property
     def may_have_restarted(self) -> bool:
-        """Whether it was interrupted after the file was put in place and the restart may have been
-        sent: to repeat it would restart the phone twice."""
+        """Whether the deployment was interrupted after the file was put in place and the restart
+        may have been sent. Repeating it could restart the phone twice."""
         is_interrupted = self.outcome is Outcome.INTERRUPTED
         return is_interrupted and self.place is not None and self.restarted is None
 
@@ -259,7 +260,7 @@ class Deployment(Struct, frozen=True):
 
     @property
     def content(self) -> Content | None:
-        """What its file contains; None if the record hides it."""
+        """Size and hash of the uploaded file; None if the record hides them."""
         if self.size is None or self.sha256 is None:
             return None
         return Content(self.size, self.sha256)
@@ -270,12 +271,12 @@ class Deployment(Struct, frozen=True):
         return self.place is not None and self.outcome is not Outcome.UNKNOWN
 
     def brought_other_than(self, other: Self) -> bool:
-        """Whether the two deployed different configurations."""
+        """Whether the two deployments have different configurations."""
         return self.sha256 != other.sha256
 
     def as_of(self, now: str) -> Self:
-        """The deployment as of a shown moment: a confirmation that is pending for longer than its
-        timeout is not confirmed, since its watch no longer runs."""
+        """The deployment as shown at this moment. A confirmation that is still pending after its
+        timeout is shown as not confirmed, because its watch no longer runs."""
         by = self.confirmation_by
         if self.confirmation is not Confirmation.PENDING or by is None or now <= by:
             return self
@@ -305,16 +306,16 @@ class DeploymentFilter(QueryCommand, frozen=True, kw_only=True):
 
 
 def may_read(actor: Actor, deployment: Deployment) -> bool:
-    """Whether the caller may read what was deployed: level 0 may, and the owner of a profile with a
-    text of its own. A template holds secrets of the office, and passwords of lines are rendered
-    into it."""
+    """Whether the caller may read the deployed configuration: level 0 may, and the owner of a
+    profile with a text of its own. A template holds secrets of the office, and passwords of lines
+    are rendered into it."""
     is_own = deployment.template_uuid is None and actor.user_uuid == deployment.owner_uuid
     return is_own or actor.holds(SUPERADMIN)
 
 
 def shown_to(actor: Actor, deployment: Deployment) -> Deployment:
-    """The deployment without hash and size if the caller may not read what was deployed: a masked
-    text and its hash are enough to try short secrets offline."""
+    """The deployment without hash and size if the caller may not read the configuration: with a
+    masked text and its hash, short secrets can be guessed offline."""
     if may_read(actor, deployment):
         return deployment
     return replace(deployment, sha256=None, size=None)

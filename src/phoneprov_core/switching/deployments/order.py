@@ -1,4 +1,4 @@
-"""What a deployment puts on a phone, at which rate, its record, and its audit events."""
+"""The request of a deployment, the limits of switches, the record, and the audit events."""
 
 import hashlib
 import math
@@ -74,20 +74,21 @@ def _too_many(what: str, wait: int) -> TooManySwitches:
 P = TypeVar("P", bound=RequestPart)
 
 OF_DESKS = frozenset({Action.LOGIN, Action.LOGOUT, Action.EXPIRY})
-"""The actions by which a phone gets another user."""
+"""The actions that change the user of a phone."""
 
 
 class DeploymentRequest(Redacted, frozen=True):
-    """A phone and the revision for it. ``uuid`` is that of the record; None creates one. ``note``
-    is the message of the record.
+    """A phone and the revision for it. ``uuid`` is the uuid of the record; None creates one.
+    ``note`` is the message of the record.
 
-    The text of a revision with a template is empty until ``Texts`` has made it; ``source`` is what
-    it was made from. ``checks_rights`` is whether an earlier text may come back only if its user
-    still has the lines in it. ``is_counted`` is whether the limits count it. ``answer`` is awaited
-    once the file is in place, before the phone is called, with whether that is recorded: a phone
-    that asked gets its answer before it is restarted. ``forgets_calls`` clears the phone's call
-    history. ``by_right`` is whether the caller may request it by a right alone. ``more_follow`` is
-    as in ``Upload``. ``parts`` are what participants know of it.
+    The text of a revision with a template is empty until ``Texts`` has made it; ``source`` is the
+    template and the values for it. ``checks_rights`` is whether an earlier text may come back only
+    if its user still has the lines in it. ``is_counted`` is whether the limits count it. ``answer``
+    is awaited when the file is in place and before the phone is called; its argument is whether the
+    file is recorded. A phone that requested the switch gets its response before it is restarted.
+    ``forgets_calls`` clears the phone's call history. ``by_right`` is whether the caller may
+    request it by a right alone. ``more_follow`` is as in ``Upload``. ``parts`` are the
+    participants' data of this request.
     """
 
     action: Action
@@ -128,8 +129,8 @@ class Texts(Protocol):
         """Maximum size of a configuration in bytes."""
 
     async def __call__(self, request: DeploymentRequest) -> DeploymentRequest:
-        """The request with its text, and the ``source`` of that; the same if it has a text. Raises
-        ``TemplateFails``."""
+        """The request with its text and the ``source`` of the text; unchanged if it has a text.
+        Raises ``TemplateFails``."""
 
     def with_values(
         self, request: DeploymentRequest, values: dict[str, str]
@@ -188,8 +189,8 @@ async def newest_request(
 
 
 async def require_allowed(templates: TemplatesOfProfiles, content: Content, phone: Phone) -> None:
-    """Raises ``ProfileNotAllowed`` for a text that level 0 did not save: of a template that is not
-    shared, or no longer, and a typed one for a phone that was adopted with a PIN."""
+    """Raises ``ProfileNotAllowed`` for a text that level 0 did not save, if its template is not
+    shared (any more), or if it was typed and the phone was adopted with a PIN."""
     if content.by_level_0:
         return
     if content.template is None:
@@ -231,7 +232,8 @@ async def known_profile(
 def by_right(actor: Actor, profile: ProfileRecord, phone: Phone) -> bool:
     """Whether the caller may put the profile onto the phone by a right alone: it is the profile of
     another user. Raises ``Forbidden`` out of the scope of the right; ``ProfileNotAllowed`` for a
-    phone that was adopted with a PIN: its configuration can be read by who adopted it."""
+    phone that was adopted with a PIN, because the person who adopted it can read its
+    configuration."""
     if may_act_for(actor, profile.user_uuid):
         return False
     require_at(actor, phone)

@@ -55,7 +55,7 @@ class TemplateSource(Redacted, frozen=True):
 
 
 class RequestPart(Redacted, frozen=True):
-    """The base of what only one participant of a deployment understands of its request."""
+    """Base class of the data that one participant of a deployment adds to its request."""
 
 
 def secrets_of(rendered: Rendered | None) -> tuple[tuple[int, int], ...]:
@@ -70,10 +70,9 @@ class RenderingStore(Protocol):
     async def keep(
         self, deployment: Deployment, rendered: Rendered, needed: Sequence[Deployment]
     ) -> None:
-        """Keep the text of a deployment, and with it the numbers of its lines; a text that its
-        phone had from the same profile is stored once. Of the texts of the phone, the 10
-        newest stay, and the texts of the deployments that are ``needed``. Raises ``NotFound`` if
-        the profile does not exist."""
+        """Store the text of a deployment with the numbers of its lines. Equal texts of one profile
+        for one phone are stored once. Deletes the texts of the phone except the 10 newest and the
+        texts of the ``needed`` deployments. Raises ``NotFound`` if the profile does not exist."""
 
     async def of(self, deployment: Deployment) -> Rendered | None:
         """The text of a deployment, or None if it is no longer stored."""
@@ -114,9 +113,9 @@ class DeploymentStore(Protocol):
 
     async def in_place(self, mac: str) -> Deployment | None:
         """The deployment whose file is certainly in place, as far as this service knows: the
-        current deployment of the phone, or None if another file may be in place. That is so if its
-        outcome is unknown, if a later one is running or was interrupted, or if it is that of an
-        earlier phone of this MAC, which was deleted."""
+        current deployment of the phone, or None if another file may be in place. Another file may
+        be in place if the outcome is unknown, if a later deployment is running or was interrupted,
+        or if the deployment belongs to a deleted phone with the same MAC."""
 
     async def previous(self, current: Deployment) -> Deployment | None:
         """The deployment of the phone before ``current`` with another configuration: of all with

@@ -121,7 +121,7 @@ _NOT_ASKED = Reach(None, "Not asked for a text that is not saved.", 0)
 class _Before(NamedTuple):
     """The current deployment of the phone: the record if the caller may see it, the configuration
     if the caller may see it and it is still stored, and the reason if there is none. ``may_read``
-    is whether the caller may read what is in it."""
+    is whether the caller may read this configuration."""
 
     deployment: Deployment | None = None
     text: Rendered | None = None
@@ -130,7 +130,7 @@ class _Before(NamedTuple):
 
 
 Foresee = Callable[[DeploymentRequest], Awaitable[Sequence[Finding]]]
-"""Port: what else is to be said of a switch before it is carried out."""
+"""Port: further findings about a switch, before it is carried out."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,8 @@ class PreviewSwitch:
         ``NotFound`` and ``Forbidden`` like the switch and ``TooManyAttempts`` beyond the limits,
         ``Invalid`` for a text that is no configuration, ``Conflict`` for values that no template
         uses, and ``TemplateFails``; reasons for which the switch would fail are part of the result.
-        For a text that is not saved, server and phone are not asked: it changes with each key."""
+        For an unsaved text, neither the server nor the phone is queried, because the text changes
+        with each key pressed."""
         order = await order_of(self.database, actor, request)
         if is_typed := isinstance(request, PreviewRequest) and request.is_typed:
             if order.by_right:
@@ -200,7 +201,7 @@ class PreviewSwitch:
         )
 
     def _with_typed(self, order: DeploymentRequest, typed: PreviewRequest) -> DeploymentRequest:
-        """The order with what is typed in place of what is stored."""
+        """The order with the typed text or values instead of the stored ones."""
         if typed.cnf_xml is not None:
             obey({"cnf_xml": device_xml_rule(self.deploy.texts.largest)}, typed)
             return replace(order, cnf_xml=typed.cnf_xml, parts=())

@@ -40,13 +40,13 @@ TX_contra = TypeVar("TX_contra", contravariant=True)
 
 
 class Participant(Generic[TX_contra]):
-    """Takes part in every deployment: what has to happen in its transactions besides its record.
+    """Adds a feature's own reads and writes to the transactions of every deployment.
 
     Each method runs inside the transaction that records the same step, after the records of
-    switching; an error undoes both. ``tx`` has the stores that the participant names. What it has
-    to know of one request is a ``RequestPart`` of its own. A method that a participant does not
-    define does nothing. Participants are called in one order, which the composition writes down:
-    it is the order of their locks.
+    switching; an error undoes both. ``tx`` has the stores that the participant declares. The
+    participant's data of one request is a ``RequestPart``. A method that a participant does not
+    define does nothing. The composition lists the participants in the order of their calls, which
+    is the order of their locks.
     """
 
     async def restored(
@@ -55,15 +55,16 @@ class Participant(Generic[TX_contra]):
         request: DeploymentRequest,
         earlier: Deployment,  # noqa: ARG002
     ) -> DeploymentRequest:
-        """The request of a rollback with what comes back together with the text of an ``earlier``
-        deployment of the phone. The transaction only reads."""
+        """The request of a rollback, with the participant's data of the ``earlier`` deployment
+        whose text is restored. The transaction only reads."""
         return request
 
     async def requested(self, tx: TX_contra, request: DeploymentRequest) -> None:
-        """The lease is held, and nothing is recorded. Raises if the request may not go on."""
+        """Called when the lease is held and nothing is recorded yet. Raises an error to refuse the
+        request."""
 
     async def begun(self, tx: TX_contra, request: DeploymentRequest, record: Deployment) -> None:
-        """The record is added, and nothing was sent to the phone."""
+        """Called when the record is added and nothing was sent to the phone yet."""
 
     async def placed(self, tx: TX_contra, request: DeploymentRequest, record: Deployment) -> None:
         """The file is in place: before the phone is called, or at the end if the database was away.
@@ -76,8 +77,8 @@ class Participant(Generic[TX_contra]):
         record: Deployment,
         before: Deployment,
     ) -> None:
-        """The deployment has its outcome, and the lease is released. ``before`` is the record as it
-        was stored until now: without a place if ``placed`` comes only now, or never."""
+        """Called when the outcome is recorded and the lease is released. ``before`` is the
+        previously stored record. It has no place if ``placed`` was not called before."""
 
 
 LEASE_SECONDS = 60
@@ -85,7 +86,7 @@ LEASE_SECONDS = 60
 has ended, or is paused: it checks its lease before it continues."""
 
 STORING_SECONDS = 3.0
-"""How long a deployment that runs waits for the database."""
+"""Seconds for which a running deployment waits for the database."""
 
 log = logging.getLogger("phoneprov.deployments")
 
@@ -165,8 +166,8 @@ class Records:
             await one.requested(tx, request)
 
     async def store(self, begun: Begun, record: Deployment, *, tries: int = 1) -> bool:
-        """Store what is known while the deployment runs. Returns False if the database is away,
-        which does not stop the restart. Raises ``LeaseLost``."""
+        """Store the current record of a running deployment. Returns False if the database is
+        unavailable, which does not stop the restart. Raises ``LeaseLost``."""
 
         async def put() -> None:
             async with begun.holding.write(begun.actor) as tx:
@@ -207,7 +208,7 @@ class Records:
         return replace(record, confirmation=Confirmation.PENDING) if is_watched else record
 
     async def close(self, begun: Begun, record: Deployment) -> Deployment:
-        """Complete the record, as soon as the database takes it."""
+        """Complete the record as soon as the database is available."""
         try:
             await persistently(lambda: self.complete(begun, record), self.pause)
         except LeaseLost:
@@ -222,8 +223,8 @@ class Records:
         return record
 
     async def complete(self, begun: Begun, record: Deployment) -> None:
-        """Complete the record and release the phone. What is known is stored even if the lease has
-        expired, unless another holder followed."""
+        """Complete the record and release the phone. The record is stored even if the lease has
+        expired, unless another process has acquired it."""
         async with begun.holding.write(begun.actor, even_expired=True) as tx:
             before = await self._put(tx, begun.request, record)
             if before.outcome is record.outcome:
@@ -234,8 +235,7 @@ class Records:
                 await one.ended(tx, begun.request, record, before)
 
     async def interrupt(self) -> None:
-        """Another holder may have followed: the deployment ends like that of a process that
-        ended."""
+        """End the deployment as interrupted: another process may have acquired the lease."""
         with suppress(Unavailable):  # then another process does it
             async with self.database.write(by=SYSTEM_ACTOR) as tx:
                 await tx.deployments.interrupt_abandoned(timestamp(self.clock()))
@@ -243,20 +243,22 @@ class Records:
     async def restored(
         self, tx: DeploymentsTransaction, request: DeploymentRequest, earlier: Deployment
     ) -> DeploymentRequest:
-        """The request of a rollback, with what participants give back."""
+        """The request of a rollback, with the data that participants restore."""
         for one in self.participants:
             request = await one.restored(tx, request, earlier)
         return request
 
 
 def is_lost(closing: "asyncio.Future[Deployment]") -> bool:
-    """Whether another holder followed: then a failure says nothing of what is in place."""
+    """Whether another process has acquired the lease. Then a failure does not show which file is in
+    place."""
     is_done = closing.done() and not closing.cancelled()
     return is_done and isinstance(closing.exception(), LeaseLost)
 
 
 def not_recorded(record: Deployment, closing: "asyncio.Future[Deployment]") -> NotRecorded:
-    """The error for a file that is in place without its record; ``closing`` goes on."""
+    """The error for a file that is in place without its record; ``closing`` continues to store
+    it."""
     if record.restarted:
         restarted = "and the phone accepted the restart"
     elif record.restarted is None:

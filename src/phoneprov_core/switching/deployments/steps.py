@@ -35,7 +35,7 @@ from phoneprov_core.switching.errors import (
 )
 
 LOOK_SECONDS = 2.0
-"""Deadline of a look at a lease; after it the clock of this host decides."""
+"""Deadline of a check of a lease; after it the clock of this host decides."""
 
 RETRY_SECONDS = 1.0
 """Pause before a write is tried again that the database did not take."""

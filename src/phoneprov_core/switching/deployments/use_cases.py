@@ -105,9 +105,9 @@ class RestartPhone:
             await recorder.step(StepName.RESTART, order)
         except LeaseLost:
             if gate.is_open:
-                failure = LeaseLost(f"{_STOOD_STILL} The phone may restart.")
+                failure = LeaseLost(f"{_PAUSED} The phone may restart.")
             else:
-                failure = TimedOut(f"{_STOOD_STILL} Nothing was sent to the phone.")
+                failure = TimedOut(f"{_PAUSED} Nothing was sent to the phone.")
         except PhoneprovError as error:
             is_lost = recorder.steps[-1].ok is None
             failure = RestartUnknown(error.message) if is_lost else error
@@ -149,7 +149,7 @@ class RestartPhone:
         return holding, phone, family
 
 
-_STOOD_STILL = "The restart was interrupted: the service stood still for too long."
+_PAUSED = "The restart was interrupted: the service was paused for too long."
 
 
 def _event(verb: str, phone: Phone, **fields: Value) -> Event:
