@@ -151,8 +151,8 @@ async def visible(
     actor: Actor, records: _Finds[R], uuid: str, one: str, *, is_listed: bool = False
 ) -> R:
     """The record with this identifier, if the caller may act for its user; raises ``NotFound`` as
-    ``require``. Of records that a right lists (``is_listed``), its holder knows that they exist:
-    for them this raises ``Forbidden``."""
+    ``require``. Raises ``Forbidden`` instead for records that the caller's right lists
+    (``is_listed``), because the caller can see that they exist."""
     record = await records.find(known_id(uuid))
     if record and is_listed and actor.right is not None:
         require_owner(actor, record.user_uuid)
@@ -239,8 +239,8 @@ async def places_of(actor: Actor, phones: _CountsLocations) -> tuple[str, ...] |
 
 
 def require_login(actor: Actor) -> None:
-    """Raises ``NeedsLogin`` for a caller with an API token: one that leaked must not become a
-    password, a PIN or another token, and ends no session."""
+    """Raises ``NeedsLogin`` for a caller with an API token: a leaked token must not be able to set
+    a password or a PIN, create a token, or end a session."""
     if actor.token is not None:
         raise NeedsLogin
 

@@ -41,11 +41,12 @@ KEPT_UNKNOWN = 24 * 3600 * 1000
 """How long guesses at a name without an account are kept."""
 
 LONGEST_LOOK = 5 * 1000
-"""Maximum duration of checking a guess. One that is undecided for longer was interrupted: no
-client learned whether it was right."""
+"""Maximum duration of checking a guess. A guess that is undecided for longer was interrupted; its
+client did not get a result."""
 
 SKEW = 60 * 1000
-"""Maximum difference of clocks. A time further in the future is from before one was set back."""
+"""Maximum difference of clocks. A time further in the future was stored before a clock was set
+back."""
 
 REFUSAL_PAUSE = 0.5
 """Seconds before the refusal of an address is sent: a flood that waits for its responses is slowed
@@ -105,9 +106,9 @@ class Attempts(Struct, frozen=True):
         )
 
     def rested(self, now: int) -> Self:
-        """The count of a phone before another guess. A right PIN does not clear it, so that it
-        loses one failure in a row for each ``REST`` without a guess: else the mistakes of years
-        would lock a phone that is used every day."""
+        """The count of a phone before another guess. A right PIN does not clear this count.
+        Instead, it is reduced by one failure in a row for each ``REST`` without a guess; otherwise
+        the mistakes of years would lock a phone that is used every day."""
         rests = max(0, now - self.last_at) // REST
         return replace(self, in_a_row=max(0, self.in_a_row - rests))
 
@@ -122,8 +123,8 @@ class Attempts(Struct, frozen=True):
         return self._without(self.undecided)
 
     def decided(self, now: int, *, known: bool = False) -> Self:
-        """The count after one more guess was found wrong; ``known``: for an existing account. It
-        is counted anew if it was thought to be interrupted, or cleared by a right one."""
+        """The count after one more guess was found wrong; ``known``: for an existing account. The
+        guess is counted again if it was taken for interrupted, or was cleared by a right guess."""
         count = self if self.undecided else self.counted(now)
         return replace(count, undecided=count.undecided - 1, known=max(count.known, int(known)))
 
@@ -159,7 +160,7 @@ class TokenLimit:
         return bool(self._wrong) and self._count(address_key(ip))[1] >= WRONG_TOKENS
 
     def count(self, ip: str) -> None:
-        """Count a wrong token. The oldest address makes room for the 10,001st."""
+        """Count a wrong token. At most 10,000 addresses are kept; the oldest is removed."""
         key = address_key(ip)
         since, wrong = self._count(key)
         if key not in self._wrong and len(self._wrong) >= _MOST_REFUSED:
@@ -176,7 +177,7 @@ class AddressLimit:
     """At most ``most`` failures of one ``kind`` from a client address in 15 minutes, 0 for no
     limit.
 
-    A guess is counted before it is checked, and taken back if it was right. An address that was
+    A guess is counted before it is checked, and subtracted if it was right. An address that was
     refused is refused again for up to ``again`` milliseconds without a write: writes wait for each
     other, and a flood from one address would delay the logins of all others by seconds.
     """

@@ -15,7 +15,7 @@ _SHORTEST = 3
 
 
 def known_values(phone: Phone, *texts: Rendered | None) -> dict[str, str]:
-    """The values of a phone and its user, with their names: what is replaced in a text without
+    """The values of a phone and its user, with their names: they are replaced in a text without
     marks."""
     values = {phone.mac: "phone.mac", phone.mac.replace(":", ""): "phone.hex"}
     for rendered in texts:
@@ -106,13 +106,13 @@ MOST_NAMED = 20
 """Maximum number of phones that a group names."""
 
 MOST_GROUPS = 500
-"""Maximum number of groups, and of reasons; phones with others are one more."""
+"""Maximum number of groups, and of reasons; all other phones form one more group."""
 
 LONGEST_DIFF = 16 * 1024
 """Maximum number of characters of a difference that is shown."""
 
 MOST_SHOWN = 1024 * 1024
-"""Maximum number of characters of all differences, but for the last one."""
+"""Maximum number of characters of all differences except the last."""
 
 MOST_TEXTS = 4096
 """Maximum number of pairs of texts whose group is remembered; others are compared again."""

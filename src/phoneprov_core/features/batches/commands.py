@@ -116,7 +116,7 @@ _TOGETHER = {
         {"anyOf": [_SWITCH, {"properties": {"profile_uuid": _NULL}}]},
     ]
 }
-"""Which fields need and which exclude each other, for the description alone."""
+"""Fields that require or exclude each other; used only in the API description."""
 
 
 class CreateBatch(Command, frozen=True, kw_only=True):

@@ -125,8 +125,8 @@ class PlanBatch:
 
 
 async def _planned(plan: PlanBatch, new: CreateBatch, instead: Template | None = None) -> Plan:
-    """The plan. With ``instead``, of the phones that get this variant of a template alone, with its
-    text in place of the stored one."""
+    """The plan. With ``instead``, only of the phones that get this variant of a template, rendered
+    with its text instead of the stored text."""
     run = _Planning(plan, new, LoadFaults(plan.loads), Differences(plan.compare), instead)
     require_future(new, plan.deploy.records.clock)
     async with plan.database.read() as tx:
@@ -141,8 +141,8 @@ async def _planned(plan: PlanBatch, new: CreateBatch, instead: Template | None =
 
 @dataclass(frozen=True)
 class PlanTemplate:
-    """Which phones would get another file, with the stored text of a variant of a template or with
-    one that is not stored; requires level 0, and changes nothing."""
+    """Finds the phones whose file would change with the stored or an unsaved text of a variant of a
+    template. Requires level 0; changes nothing."""
 
     database: ReadAndWrite[BatchesTransaction]
     plan: PlanBatch

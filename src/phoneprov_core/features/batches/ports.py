@@ -1,4 +1,4 @@
-"""The store of batches, and the states that a batch and its phones pass."""
+"""The store of batches, and the transitions between the states of a batch and its phones."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
@@ -22,16 +22,16 @@ class BatchItem(Struct, frozen=True):
     """A phone of a batch with its claim, as a store keeps it.
 
     ``attempt_uuid`` names the attempt: it is the uuid of the deployment, and the holder of the
-    phone's lease. ``fence`` is that of the batch's lease under which the phone was claimed.
+    phone's lease. ``fence`` is the fence of the batch's lease under which the phone was claimed.
     ``cut_off`` is the number of attempts that a crash interrupted, ``waiting_since`` the time when
-    the phone was first found busy. ``profile_uuid`` is the profile of this phone, None for that of
-    the batch; ``undoes`` the deployment that is undone. ``attempts`` are the uuids, separated by
-    spaces, of earlier attempts that a crash interrupted, in an undo also the undone attempts:
-    their configuration is not the previous one. ``planned_profile`` and ``planned_revision`` are
-    the profile that the phone would have got when the batch was created, and its newest revision
-    then; None where any may be deployed. ``is_sent`` is whether the restart that this attempt
-    consists of may have been sent. The phone is due from ``not_before`` on, in
-    milliseconds of the database's clock.
+    the phone was first found busy. ``profile_uuid`` is the profile of this phone, None for the
+    profile of the batch; ``undoes`` is the deployment to undo. ``attempts`` are the uuids,
+    separated by spaces, of earlier attempts that a crash interrupted, in an undo also the undone
+    attempts: their configuration is not the previous one. ``planned_profile`` and
+    ``planned_revision`` are the profile that the phone would have got when the batch was created,
+    and its newest revision then; None if any profile or revision may be deployed. ``is_sent`` is
+    whether the restart that this attempt consists of may have been sent. The phone is due from
+    ``not_before`` on, in milliseconds of the database's clock.
     """
 
     batch_uuid: str
@@ -74,7 +74,7 @@ class Claim(Struct, frozen=True):
     is_sent: bool = False
 
     def again(self, attempt_uuid: str) -> "Claim":
-        """The next attempt after one that a crash interrupted."""
+        """The next attempt after an attempt that a crash interrupted."""
         attempts = f"{self.attempts} {self.attempt_uuid}".strip()
         return replace(self, attempt_uuid=attempt_uuid, cut_off=self.cut_off + 1, attempts=attempts)
 
@@ -90,8 +90,8 @@ class PlannedVariant(Struct, frozen=True, array_like=True):
 
 
 class FirstPhones(Struct, frozen=True):
-    """Those of the first phones that have the same state and confirmation: the lowest position, and
-    the time when the last of them ended.
+    """A group of the first phones with the same state and confirmation: the lowest position, and
+    the time when the last phone of the group ended.
 
     ``confirmation`` is None without a deployment of this batch. ``is_lost`` says that the
     deployment was removed, or that its watch ended without a result.
@@ -105,7 +105,7 @@ class FirstPhones(Struct, frozen=True):
 
     @property
     def are_missed(self) -> bool:
-        """Whether they will not be confirmed."""
+        """Whether the phones of the group cannot be confirmed any more."""
         if self.state is PhoneState.DONE:
             missed = {Confirmation.NONE, Confirmation.NOT_CONFIRMED}
             return self.is_lost or self.confirmation in missed
@@ -282,17 +282,17 @@ class BatchStore(NewestRows[Batch], Protocol):
 
 
 class SeenFirmware(Protocol):
-    """What is known of a phone from looking at it."""
+    """The observation of a phone."""
 
     @property
     def reported_load(self) -> str | None: ...
 
 
 class SeenPhones(SignsOfLife, Protocol):
-    """What was seen of phones."""
+    """Observations of phones."""
 
     async def find(self, mac: str) -> SeenFirmware | None:
-        """What is known of a phone, or None."""
+        """The observation of a phone, or None."""
 
 
 class BatchesTransaction(WayBackTransaction, RecipeTransaction, Protocol):

@@ -1,5 +1,5 @@
-"""The results of the phones of a batch, and what follows from them: whether the first phones are
-confirmed, the end of a batch that is stopped, and its undoing."""
+"""The results of the phones of a batch, the confirmation of the first phones, the end of a stopped
+batch, and its undo."""
 
 import hashlib
 from datetime import datetime, timedelta
@@ -43,11 +43,12 @@ DEFAULT = "The login before the batch has ended; the phone got its default profi
 
 
 class LeftAlone(Exception):
-    """The phone is not undone, for the reason of the text."""
+    """The phone is not changed back; the message gives the reason."""
 
 
 class StillRestarting(Exception):
-    """The phone still restarts with what is undone: it would not take the next restart."""
+    """The phone still restarts with the configuration to be undone, and would ignore the next
+    restart."""
 
 
 def result_of(record: Deployment) -> tuple[PhoneState, str | None]:
@@ -130,8 +131,8 @@ async def put_back(
 async def judge_first(
     tx: BatchesTransaction, batch: Batch, now: datetime, new_id: NewId
 ) -> bool | str | None:
-    """Whether the first phones are confirmed; the reason if they will not be, else None. One whose
-    watch was interrupted, so that nothing is known of it, is switched again."""
+    """Whether the first phones are confirmed; the reason if they will not be, else None. A phone
+    whose watch was interrupted without a result is switched again."""
     groups = await tx.batches.first_phones(batch.uuid, batch.first or 0, timestamp(now))
     missed = min((group.position for group in groups if group.are_missed), default=None)
     if missed is not None:
@@ -225,7 +226,7 @@ async def _to_be_undone(tx: BatchesTransaction, claim: Claim) -> str | None:
     record = await tx.deployments.find(claim.attempt_uuid)
     if record and (record.place is not None or record.outcome is Outcome.INTERRUPTED):
         return record.uuid
-    # An attempt that failed, or that never began, followed one that a crash interrupted.
+    # A crash interrupted an attempt, and the next attempt failed or never began.
     return claim.attempts.split()[-1] if claim.attempts else None
 
 
@@ -238,9 +239,9 @@ async def order_of_undo(
     phone: Phone,
     clock: Clock,
 ) -> DeploymentRequest:
-    """The order of what was there before the deployment that is undone. Raises ``LeftAlone``,
-    ``StillRestarting`` until the phone was seen again or its time is over, and ``NotFound`` if what
-    was there was deleted."""
+    """The order that restores the configuration from before the undone deployment. Raises
+    ``LeftAlone``, ``StillRestarting`` until the phone was seen again or its time is over, and
+    ``NotFound`` if what was there was deleted."""
     async with database.read() as tx:
         undone = await tx.deployments.find(claim.undoes or "")
         before = await current_of(tx.deployments, phone)

@@ -115,7 +115,8 @@ class PjsipObjects:
         return [("id", held[0].number), *options]
 
     async def aor(self, number: str) -> Options | None:
-        """The AOR of an extension. It stays when its user leaves: a restart reaches the phone."""
+        """The AOR of an extension. It remains after its user was unlinked, so that a restart still
+        reaches the phone."""
         async with self.database.read() as tx:
             of = await tx.lines.find(number, CHAN_PJSIP)
         return None if of is None else [("id", of.number), *AOR_OPTIONS]
@@ -251,8 +252,8 @@ class Lines:
         return [phone.mac for phone in phones if phone.location in lacking]
 
     async def lacks_default_line(self, mac: str) -> bool:
-        """Whether the phone has a default profile, and no line while it has that: neither the desk
-        nor the owner of the profile has one."""
+        """Whether the phone has a default profile but no line with it: neither the desk nor the
+        owner of the profile has a line."""
         async with self.database.read() as tx:
             phone = await tx.lines.at(mac)
             default = phone.used.desk.default_profile_uuid if phone else None
@@ -265,7 +266,7 @@ class Lines:
 
 
 class DefaultsTransaction(LinesTransaction, Protocol):
-    """Stores that say which profile is the default of a phone."""
+    """Stores that find the default profile of a phone."""
 
     @property
     def desks(self) -> DeskRecords: ...

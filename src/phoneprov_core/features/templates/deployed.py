@@ -1,4 +1,5 @@
-"""Templates in deployments and trials: the text of a request, its keeping, lost rights."""
+"""Templates in deployments and trials: rendering and storing the text of a request, and the check
+of rights that its user has lost."""
 
 from dataclasses import dataclass
 from typing import Annotated, Protocol
@@ -151,7 +152,7 @@ class TryTemplate:
 
 
 class NumberedExtensions(Protocol):
-    """The part of the store of lines that says which extension has a number."""
+    """The part of the store of lines that finds the extension of a number."""
 
     async def uuid_of(self, number: str, kind: str) -> str | None:
         """The uuid of the active extension with exactly this number and type, or None."""
@@ -179,8 +180,8 @@ class RenderedTexts:
         return self.rendering.largest
 
     async def __call__(self, request: DeploymentRequest) -> DeploymentRequest:
-        """The request with its text. Raises ``TemplateFails``, for a caller by right without the
-        fault: it quotes what is in the text."""
+        """The request with its text. Raises ``TemplateFails``. For a caller by right the error does
+        not name the fault, which quotes the text."""
         recipe = request.part(Recipe)
         if recipe is None:
             return request
@@ -225,8 +226,8 @@ class KeepTexts(Participant[TextsTransaction]):
 
 async def require_rights(tx: TextsTransaction, request: DeploymentRequest) -> None:
     """Raises ``RightsChanged`` if the owner of the profile is not active, or does not have a line
-    that the text was rendered with. A text that was typed names a line that is taken away if it
-    has the number and the password of an extension that is in use."""
+    that the text was rendered with. In a typed text a line counts only if it has the number and the
+    password of an extension in use."""
     owner = request.profile.user_uuid
     user = await tx.users.find(owner)
     if user is None or not user.is_active:

@@ -134,7 +134,7 @@ def _begin(piece: str, around: str) -> tuple[str, list[tuple[str, str, bool]], i
 
 
 def _parts(text: str, name: str, is_leaf: bool = False) -> list[tuple[str, str, bool]]:
-    """A text in parts: name, text, whether it is a slot. White space alone in a leaf is one."""
+    """A text in parts: name, text, whether it is a slot. White space alone in a leaf is a slot."""
     if not (is_leaf or text.strip()):
         return [("", text, False)]
     parts = _SPECIAL.split(text)
@@ -223,7 +223,7 @@ def _of_alike(
     fit: list[_Files] = []
     misfits: list[_Files] = []
     for files in sorted(group, key=lambda one: (-len(one.shape), -len(one.names))):
-        longer = _with(order, files.shape, tokens) if order else files.shape
+        longer = _merged(order, files.shape, tokens) if order else files.shape
         if longer is None or len(longer) > 4 * len(files.shape) + 256:
             misfits.append(files)
         else:
@@ -231,7 +231,7 @@ def _of_alike(
             fit.append(files)
     with suppress(_TooMany):
         return [_Writing(fit, tokens, macs).template(order)], misfits
-    # One configuration alone has no values; the longer ones, with more lines, have more.
+    # A single configuration has no values. Longer configurations (more lines) have more values.
     parts = [fit[: len(fit) // 2], fit[len(fit) // 2 :]]
     if len(fit) == 1:
         shape, elements, names, cells = fit[0]
@@ -245,7 +245,9 @@ def _of_alike(
     return learned, misfits
 
 
-def _with(order: Sequence[int], shape: Sequence[int], tokens: Sequence[Token]) -> list[int] | None:
+def _merged(
+    order: Sequence[int], shape: Sequence[int], tokens: Sequence[Token]
+) -> list[int] | None:
     """The order of tokens merged with the tokens of one shape; None if the shape has another
     order."""
     places = {number: at for at, number in enumerate(order)}
@@ -267,7 +269,8 @@ def _with(order: Sequence[int], shape: Sequence[int], tokens: Sequence[Token]) -
 
 
 def _is_before(one: Token, other: Token) -> bool:
-    """Whether a token that only others have is before a new one, as line 2 is before line 3."""
+    """Whether a token that this shape does not have precedes a new token, as line 2 precedes line
+    3."""
     for (name, number), (other_name, other_number) in zip(one.trail, other.trail, strict=False):
         if (name, number) != (other_name, other_number):
             return name == other_name and number < other_number
@@ -295,7 +298,7 @@ class _Writing:
                 present[number][one] = slot
                 slot += self._tokens[number].literal is None
         pieces: list[str] = []
-        # Conditions are open as long as all shapes that have the next token are among theirs.
+        # A condition stays open while it covers every shape that has the next token.
         around = [frozenset(range(len(self._group)))]
         for number in order:
             token, shapes = self._tokens[number], frozenset(present[number])
@@ -329,7 +332,7 @@ class _Writing:
         return [name for one in shapes for name in self._group[one].names]
 
     def _key(self, what: object, name: str, given: Mapping[str, str]) -> str:
-        """The key of a value; equal ones have one."""
+        """The key of a value; equal values share one key."""
         if what not in self._keys:
             if len(self._keys) == MOST_VALUES:
                 raise _TooMany

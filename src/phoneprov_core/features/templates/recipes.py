@@ -1,4 +1,4 @@
-"""What a template is rendered with for a phone and a user, and the rendering."""
+"""The records with which a template is rendered for a phone and a user, and the rendering."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -184,7 +184,7 @@ def given_by(recipe: Recipe, base: str) -> TemplateValues:
 
 
 def _texts(record: Struct, names: Iterable[str]) -> dict[str, str]:
-    """The fields of a record that have the names of the language; one that is null is empty."""
+    """The fields of a record whose names are in the language; a null field is empty."""
     return {name: getattr(record, name) or "" for name in names}
 
 
@@ -218,7 +218,8 @@ class Rendering:
 
 
 class TemplateUses:
-    """What profiles and deployments ask of templates; each of them has its own port for it."""
+    """The functions of templates for profiles and deployments, which declare them as their own
+    ports."""
 
     def __init__(self, tx: RecipeTransaction) -> None:
         self._tx = tx

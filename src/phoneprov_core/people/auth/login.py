@@ -57,8 +57,9 @@ _PAUSE = 0.03
 
 class Caller(Struct, frozen=True):
     """The keys that a guess is counted under, and the account's earlier logins. ``account`` is the
-    key of the account; ``counted`` is the same, or the key of the account at this address: a
-    stranger's failures lock no address that the account recently logged in from."""
+    key of the account; ``counted`` is the same key, or the key of the account at this address:
+    failures from other addresses do not lock an address that the account recently logged in
+    from."""
 
     account: str
     counted: str
@@ -216,7 +217,7 @@ class Login:
     async def _prove(
         self, credentials: Credentials, caller: Caller
     ) -> tuple[User | None, _Proven | None]:
-        """The account of this name, if it exists; and what proves it, if this is its password.
+        """The account of this name, if it exists; and its credentials, if the password is right.
         Raises ``Unavailable``."""
         async with self.database.read() as tx:
             user, hash_ = await tx.users.with_password(credentials.username) or (None, None)

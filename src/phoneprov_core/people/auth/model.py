@@ -68,7 +68,7 @@ class LoginFailure(Struct, frozen=True):
 
 
 class TokenKind(Enum):
-    """The two kinds of token; one is not accepted in place of the other."""
+    """The two kinds of token. A token of one kind is not accepted as the other kind."""
 
     ACCESS = "at+jwt"
     REFRESH = "rt+jwt"
@@ -101,7 +101,7 @@ class Session(Struct, frozen=True):
     def second_use(
         self, token_id: str, successor: str, now: int, *, grace: int, again: int
     ) -> "Exchange":
-        """What becomes of a caller that presents a token that is not the current one.
+        """The result for a caller whose token is not the current one.
 
         Every such token was used before, so that the session ends (``REUSED``). Exceptions are the
         token before the current one, if it was exchanged less than ``grace`` milliseconds ago
@@ -178,7 +178,8 @@ class Exchange(Enum):
 
 class Lifetimes(Struct, frozen=True):
     """Lifetimes of tokens and sessions, in seconds. A second use of a refresh token within
-    ``reuse_grace`` is refused without ending the session; with 0 every one ends it."""
+    ``reuse_grace`` is refused without ending the session; with 0 every second use ends the
+    session."""
 
     access: int = 15 * 60
     refresh_idle: int = 14 * 24 * 3600

@@ -113,7 +113,8 @@ class Authenticate:
         return actor.having(used.right, used.locations)
 
     async def _record(self, used: TokenPrincipal, minute: str, hash_: str) -> None:
-        """Record the use once a minute. A database that only reads refuses no reader."""
+        """Record the use once a minute. If the database is read-only, the token is still
+        accepted."""
         if self._minutes.get(used.uuid) == minute:
             return
         if len(self._minutes) >= _MOST_MINUTES:
@@ -195,8 +196,9 @@ async def exchange(
     grace: int,
     again: int = 0,
 ) -> Exchange:
-    """Exchange a refresh token of a session. ``Session.second_use`` judges another than the current
-    one; a reused one ends the session. That of an inactive account is used up (``NO_SESSION``)."""
+    """Exchange a refresh token of a session. ``Session.second_use`` decides about a token that is
+    not the current one; a reused token ends the session. The token of an inactive account becomes
+    invalid (``NO_SESSION``)."""
     is_active = await sessions.replace_token(
         session_uuid, token_id, successor, now=now, expires_at=expires_at
     )
@@ -280,7 +282,7 @@ class Sessions:
 
 
 async def _owner(tx: AuthTransaction, actor: Actor, user_uuid: str | None) -> str:
-    """The account whose sessions are wanted."""
+    """The account whose sessions are requested."""
     if user_uuid is None:
         return actor.user_uuid
     require_superadmin(actor)
@@ -301,9 +303,9 @@ class ServiceTokensTransaction(Protocol):
 
 @dataclass
 class CheckServiceToken:
-    """Compares the token of a service. A wrong one is a line of the log, and one a minute for each
-    service is an audit entry; after 20 wrong ones from a client address in 15 minutes none of its
-    tokens is compared."""
+    """Compares the token of a service. Each wrong token is logged, and one per minute and service
+    is an audit entry; after 20 wrong ones from a client address in 15 minutes none of its tokens is
+    compared."""
 
     database: ReadAndWrite[ServiceTokensTransaction]
     clock: Clock
