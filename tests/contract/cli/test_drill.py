@@ -73,7 +73,7 @@ def test_drill_of_a_place_without_phones_and_without_an_exchange_is_refused(
     environment: dict[str, str],
 ) -> None:
     done = drill(environment, "--location", "Nowhere")
-    assert (done.exit_code, "no active phone" in done.stderr) == (2, True)
+    assert (done.exit_code, "No active phone" in done.stderr) == (2, True)
     del environment["PHONEPROV_AMI_HOST"]
     done = drill(environment)
     assert (done.exit_code, "PHONEPROV_AMI_HOST" in done.stderr) == (1, True)
