@@ -63,20 +63,23 @@ T = TypeVar("T")
 OwnDatabase: TypeAlias = SqliteDatabase | PostgresDatabase
 
 
-def database_at(url: str, box: SecretBox, data_dir: Path | None = None) -> OwnDatabase:
+def database_at(
+    url: str, box: SecretBox, data_dir: Path | None = None, clock: Clock = system_clock
+) -> OwnDatabase:
     """The database of this URL, not yet open. The timeline of a shared one is stored in
-    ``data_dir`` (see ``Timelines``). Raises ``ValueError``."""
+    ``data_dir`` (see ``Timelines``), ``clock`` is the clock of the audit trail. Raises
+    ``ValueError``."""
     check_address(url)
     file = embedded_file(url)
     if file is not None:
-        return SqliteDatabase(file, box)
+        return SqliteDatabase(file, box, clock)
     timelines = Timelines(data_dir and data_dir / "timelines.json")
-    return PostgresDatabase(url, box, timelines=timelines)
+    return PostgresDatabase(url, box, timelines=timelines, clock=clock)
 
 
-def database_of(settings: Settings, box: SecretBox) -> OwnDatabase:
+def database_of(settings: Settings, box: SecretBox, clock: Clock = system_clock) -> OwnDatabase:
     """The database, not yet open."""
-    return database_at(settings.database_url, box, settings.data_dir)
+    return database_at(settings.database_url, box, settings.data_dir, clock)
 
 
 def hasher_of(settings: Settings, keys: SecretKeys) -> Iterator[Argon2Hasher]:
@@ -210,7 +213,9 @@ class Adapters(containers.DeclarativeContainer):
     tasks = singleton(OwnedTasks)
 
     box = singleton(SecretBox, keys=of(keys))
-    database: Provider[OwnDatabase] = singleton(database_of, settings=of(settings), box=of(box))
+    database: Provider[OwnDatabase] = singleton(
+        database_of, settings=of(settings), box=of(box), clock=of(clock)
+    )
     hasher = resource(hasher_of, settings=of(settings), keys=of(keys))
     tokens: Provider[Tokens] = singleton(JwtTokens, keys=of(keys))
     token_secrets = singleton(KeyedTokens, keys=of(keys))

@@ -2,12 +2,15 @@
 
 import asyncio
 from collections import Counter
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from phoneprov_adapters.composition.lifecycle import create_database, prepare, running
 from phoneprov_adapters.composition.settings import read_settings
 from phoneprov_adapters.simulator.phone import SimulatedPhone
 from phoneprov_core.features.fleet.states import FleetState
+from phoneprov_core.features.history.model import HistoryQuery
+from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.people.users.model import Registration
 from phoneprov_http.main.commands.demo.history import fill_office
 from phoneprov_http.main.commands.demo.office import PHONES, simulated_office
@@ -45,6 +48,11 @@ async def test_office_has_phones_in_each_state_and_they_are_found_so(tmp_path: P
                 locations = await tx.locations.rows(100)
                 linked = await tx.links.full.rows(1000)
                 templates = await tx.templates.rows(100)
+            use_cases = container.use_cases()
+            last_week = timestamp(datetime.now(UTC) - timedelta(days=7))
+            moment = HistoryQuery(at=last_week)
+            listing = await use_cases.history.phones(use_cases.system_actor(), moment)
+            then = [one async for piece in listing for one in piece]
             watch = container.watch_fleet()
             await watch.round(0)
             assert watch.files is not None
@@ -63,6 +71,10 @@ async def test_office_has_phones_in_each_state_and_they_are_found_so(tmp_path: P
     # Two uploads failed, and one phone was new.
     assert (batches[1].phones.failed, batches[1].phones.done) == (3, 27)
     assert len(templates) == 1
+    # Its audit trail is as old as its deployments: an earlier moment can be seen, with its people.
+    assert len(then) == PHONES
+    assert all(one.deployed_at is None or one.deployed_at <= last_week for one in then)
+    assert sum(one.username is not None and bool(one.lines) for one in then) > 50
     assert len(locations) == 7
     assert len(linked) == PHONES
     # New phones have nothing yet. Three changes of today failed, and two of the batch.

@@ -11,7 +11,7 @@ from typing import Any
 import asyncpg
 from msgspec import Struct
 
-from phoneprov_adapters.runtime.tasks import random_id
+from phoneprov_adapters.runtime.tasks import random_id, system_clock
 from phoneprov_adapters.security.crypto import SecretBox
 from phoneprov_adapters.sql.engines.address import PostgresAddress
 from phoneprov_adapters.sql.engines.connection import Context, Row, revision_at
@@ -36,7 +36,7 @@ from phoneprov_adapters.sql.tables import metadata
 from phoneprov_adapters.sql.tables.people import audit
 from phoneprov_core.kernel.actor import Actor, Trail
 from phoneprov_core.kernel.errors import NotWritable, Unavailable
-from phoneprov_core.kernel.ports import ReadAndWrite
+from phoneprov_core.kernel.ports import Clock, ReadAndWrite
 
 _LOOK_SECONDS = 0.25
 _OVERDUE_SECONDS = 1.0
@@ -93,7 +93,8 @@ class Deadlines(Struct, frozen=True):
 
 class PostgresDatabase(ReadAndWrite[SqlTransaction]):
     """A PostgreSQL database, shared by every process of the service. ``box`` encrypts the secrets
-    in the database. ``process`` is the holder of the leases that this object acquires.
+    in the database. ``process`` is the holder of the leases that this object acquires, ``clock``
+    the clock of the audit trail.
 
     Reads run without a transaction, one query or several at a time. A write is one transaction at
     READ COMMITTED: single statements, unique constraints, and the locks of ``find`` and
@@ -114,12 +115,13 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
         box: SecretBox,
         deadlines: Deadlines | None = None,
         timelines: Timelines | None = None,
+        clock: Clock = system_clock,
     ) -> None:
         self.url = url
         self.process = random_id()
         address = PostgresAddress.parse(url)
         self._hosts = Hosts(address, timelines)
-        self._box = box
+        self._box, self._clock = box, clock
         self._deadlines = deadlines = deadlines or Deadlines()
         self._begin = BEGIN
         if address.pgbouncer:
@@ -244,7 +246,7 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
             async with self._lent(Context(self._box, self.process, Trail(by))) as connection:
                 transaction = SqlTransaction(connection)
                 yield transaction
-                await connection.commit(transaction.audit.of_trail())
+                await connection.commit(transaction.audit.of_trail(self._clock()))
             self._refused = False
         except NotWritable:
             self._refused = True

@@ -24,7 +24,7 @@ from os.path import samestat
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from phoneprov_adapters.runtime.tasks import random_id, to_its_end
+from phoneprov_adapters.runtime.tasks import random_id, system_clock, to_its_end
 from phoneprov_adapters.security.crypto import SecretBox
 from phoneprov_adapters.sql.engines.connection import (
     Compiled,
@@ -61,7 +61,7 @@ from phoneprov_adapters.sql.engines.transaction import SqlTransaction
 from phoneprov_adapters.sql.stores.people.audit import ADD_ENTRY
 from phoneprov_core.kernel.actor import Actor, Trail
 from phoneprov_core.kernel.errors import DiskFull, NotWritable, Unavailable
-from phoneprov_core.kernel.ports import ReadAndWrite
+from phoneprov_core.kernel.ports import Clock, ReadAndWrite
 
 LOOK_SECONDS = 1.0
 """Seconds between two checks by reads that the opened file is still in place. Each change checks
@@ -101,12 +101,12 @@ class SqliteReadConnection(Connection):
 
 class SqliteDatabase(ReadAndWrite[SqlTransaction]):
     """A SQLite file. ``box`` encrypts the secrets in the file. ``process`` is the holder of the
-    leases that this object acquires."""
+    leases that this object acquires, ``clock`` the clock of the audit trail."""
 
-    def __init__(self, path: Path, box: SecretBox) -> None:
+    def __init__(self, path: Path, box: SecretBox, clock: Clock = system_clock) -> None:
         self.path = path
         self.process = random_id()
-        self._box = box
+        self._box, self._clock = box, clock
         self._is_open = False
         # Opened read-only: the disk has no room for the files that SQLite needs for changes.
         self._is_frozen = False
@@ -283,7 +283,7 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
             try:
                 transaction = SqlTransaction(connection)
                 yield transaction
-                for entry in transaction.audit.of_trail():
+                for entry in transaction.audit.of_trail(self._clock()):
                     await connection.execute(ADD_ENTRY, **entry)
                 leads = group is None and self._writers_waiting > 0 and connection.begun
                 if leads:

@@ -1,5 +1,6 @@
 """The audit trail in SQL. Entries are added and read, and never changed."""
 
+from datetime import datetime
 from functools import cache
 from typing import Any
 
@@ -16,7 +17,7 @@ from sqlalchemy import (
     union_all,
 )
 
-from phoneprov_adapters.runtime.tasks import ordered_id, system_clock
+from phoneprov_adapters.runtime.tasks import ordered_id
 from phoneprov_adapters.sql.engines.connection import Row
 from phoneprov_adapters.sql.engines.statements import Statement, page
 from phoneprov_adapters.sql.stores.store import SqlQueries
@@ -97,12 +98,12 @@ class SqlAudit(SqlQueries, AuditStore):
     async def add(self, entry: TracedEntry) -> None:
         await self._connection.execute(ADD_ENTRY, **_row_of(entry))
 
-    def of_trail(self) -> list[dict[str, Any]]:
-        """The entries of this transaction, as parameters of ``ADD_ENTRY``."""
+    def of_trail(self, at: datetime) -> list[dict[str, Any]]:
+        """The entries of this transaction at this time, as parameters of ``ADD_ENTRY``."""
         trail = self._connection.trail
         if not trail.records:
             return []
-        now, origin = timestamp(system_clock()), current_origin()
+        now, origin = timestamp(at), current_origin()
         made = entries(trail, new_id=ordered_id, now=now, origin=origin)
         return [_row_of(entry) for entry in made]
 
