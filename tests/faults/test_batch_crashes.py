@@ -6,8 +6,6 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from faults.desk import Desk, desk
 from faults.served import Served
 from races.wire import Line
@@ -64,8 +62,6 @@ async def put_in_place(outside: Desk, count: int) -> None:
     await until(lambda: outside.uploads.total() >= count)
 
 
-# The FTP server of the test does not close a data connection that it had not yet read from.
-@pytest.mark.filterwarnings("ignore:Exception ignored in.*StreamWriter")
 async def test_batch_of_a_killed_process_is_completed(served: Served, tmp_path: Path) -> None:
     kills = rounds(1, 15)
     again = 0

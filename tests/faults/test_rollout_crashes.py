@@ -82,9 +82,6 @@ async def undoing(rollout: Rollout, fail: Fail) -> str:
     return "stopped"
 
 
-# The FTP server of the test does not close a data connection that it had not yet read from.
-pytestmark = pytest.mark.filterwarnings("ignore:Exception ignored in.*StreamWriter")
-
 PHASES = {
     "planned": planned, "first": of_first, "judging": judging, "rest": of_rest, "undo": undoing
 }  # fmt: skip

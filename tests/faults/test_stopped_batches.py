@@ -142,10 +142,6 @@ async def repeatedly(say: Callable[[], Any]) -> None:
         await asyncio.sleep(0.2)
 
 
-# The FTP server of the test does not close a data connection of a client that stood still.
-pytestmark = pytest.mark.filterwarnings("ignore:Exception ignored in.*StreamWriter")
-
-
 async def test_batch_of_a_host_that_stands_still_after_restarts_restarts_no_phone_twice(
     floor: Floor,
 ) -> None:

@@ -75,6 +75,17 @@ class _Server(aioftp.Server):
         _track(self._parts)
         return await super().parse_command(*args, **options)
 
+    async def _start_passive_server(self, connection: Connection, handler: Any) -> asyncio.Server:
+        """As in aioftp, which does not close a data connection whose transfer ends before its file
+        is open: each is closed with its session."""
+
+        async def accepted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            session = connection._dispatcher  # noqa: SLF001 - aioftp has no other name for it
+            session.add_done_callback(lambda _: writer.close())
+            await handler(reader, writer)
+
+        return await super()._start_passive_server(connection, accepted)
+
     async def close(self) -> None:
         """Close, and cancel the waiting tasks of sessions until they have ended."""
         closing = asyncio.ensure_future(super().close())
