@@ -1,6 +1,7 @@
 """A failed audit of dependencies does not report a success."""
 
 import importlib.util
+import re
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -70,7 +71,7 @@ def test_accepted_security_finding_is_accepted_by_both_linters() -> None:
         line
         for path in (PLACE.parents[1] / "src").rglob("*.py")
         for line in path.read_text("utf-8").splitlines()
-        if "noqa: S" in line
+        if re.search(r"noqa: S\d", line)
     ]
 
     assert len(marked) >= 5

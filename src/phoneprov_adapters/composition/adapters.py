@@ -64,11 +64,11 @@ OwnDatabase: TypeAlias = SqliteDatabase | PostgresDatabase
 
 
 def database_at(
-    url: str, box: SecretBox, data_dir: Path | None = None, clock: Clock = system_clock
+    url: str, box: SecretBox, data_dir: Path | None = None, clock: Clock | None = None
 ) -> OwnDatabase:
     """The database of this URL, not yet open. The timeline of a shared one is stored in
-    ``data_dir`` (see ``Timelines``), ``clock`` is the clock of the audit trail. Raises
-    ``ValueError``."""
+    ``data_dir`` (see ``Timelines``), ``clock`` is the clock of the audit trail, by
+    default the system's. Raises ``ValueError``."""
     check_address(url)
     file = embedded_file(url)
     if file is not None:
@@ -77,7 +77,7 @@ def database_at(
     return PostgresDatabase(url, box, timelines=timelines, clock=clock)
 
 
-def database_of(settings: Settings, box: SecretBox, clock: Clock = system_clock) -> OwnDatabase:
+def database_of(settings: Settings, box: SecretBox, clock: Clock | None = None) -> OwnDatabase:
     """The database, not yet open."""
     return database_at(settings.database_url, box, settings.data_dir, clock)
 

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from phoneprov_adapters.runtime.tasks import random_id, system_clock
+from phoneprov_adapters.runtime.tasks import random_id
 from phoneprov_adapters.security.crypto import SecretBox
 from phoneprov_adapters.security.keys import SecretKeys
 from phoneprov_adapters.sql.engines.connection import Context, Row
@@ -184,7 +184,7 @@ class MemoryDatabase(ReadAndWrite[SqlTransaction]):
             try:
                 transaction = SqlTransaction(connection)
                 yield transaction
-                for entry in transaction.audit.of_trail(system_clock()):
+                for entry in transaction.audit.of_trail():
                     await connection.execute(ADD_ENTRY, **entry)
                 await connection.commit()
             except BaseException:

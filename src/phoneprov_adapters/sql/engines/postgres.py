@@ -11,7 +11,7 @@ from typing import Any
 import asyncpg
 from msgspec import Struct
 
-from phoneprov_adapters.runtime.tasks import random_id, system_clock
+from phoneprov_adapters.runtime.tasks import random_id
 from phoneprov_adapters.security.crypto import SecretBox
 from phoneprov_adapters.sql.engines.address import PostgresAddress
 from phoneprov_adapters.sql.engines.connection import Context, Row, revision_at
@@ -115,7 +115,7 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
         box: SecretBox,
         deadlines: Deadlines | None = None,
         timelines: Timelines | None = None,
-        clock: Clock = system_clock,
+        clock: Clock | None = None,
     ) -> None:
         self.url = url
         self.process = random_id()
@@ -246,7 +246,7 @@ class PostgresDatabase(ReadAndWrite[SqlTransaction]):
             async with self._lent(Context(self._box, self.process, Trail(by))) as connection:
                 transaction = SqlTransaction(connection)
                 yield transaction
-                await connection.commit(transaction.audit.of_trail(self._clock()))
+                await connection.commit(transaction.audit.of_trail(self._clock))
             self._refused = False
         except NotWritable:
             self._refused = True

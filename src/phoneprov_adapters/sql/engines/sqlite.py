@@ -24,7 +24,7 @@ from os.path import samestat
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from phoneprov_adapters.runtime.tasks import random_id, system_clock, to_its_end
+from phoneprov_adapters.runtime.tasks import random_id, to_its_end
 from phoneprov_adapters.security.crypto import SecretBox
 from phoneprov_adapters.sql.engines.connection import (
     Compiled,
@@ -103,7 +103,7 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
     """A SQLite file. ``box`` encrypts the secrets in the file. ``process`` is the holder of the
     leases that this object acquires, ``clock`` the clock of the audit trail."""
 
-    def __init__(self, path: Path, box: SecretBox, clock: Clock = system_clock) -> None:
+    def __init__(self, path: Path, box: SecretBox, clock: Clock | None = None) -> None:
         self.path = path
         self.process = random_id()
         self._box, self._clock = box, clock
@@ -283,7 +283,7 @@ class SqliteDatabase(ReadAndWrite[SqlTransaction]):
             try:
                 transaction = SqlTransaction(connection)
                 yield transaction
-                for entry in transaction.audit.of_trail(self._clock()):
+                for entry in transaction.audit.of_trail(self._clock):
                     await connection.execute(ADD_ENTRY, **entry)
                 leads = group is None and self._writers_waiting > 0 and connection.begun
                 if leads:

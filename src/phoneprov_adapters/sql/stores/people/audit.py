@@ -1,6 +1,5 @@
 """The audit trail in SQL. Entries are added and read, and never changed."""
 
-from datetime import datetime
 from functools import cache
 from typing import Any
 
@@ -17,12 +16,13 @@ from sqlalchemy import (
     union_all,
 )
 
-from phoneprov_adapters.runtime.tasks import ordered_id
+from phoneprov_adapters.runtime.tasks import ordered_id, system_clock
 from phoneprov_adapters.sql.engines.connection import Row
 from phoneprov_adapters.sql.engines.statements import Statement, page
 from phoneprov_adapters.sql.stores.store import SqlQueries
 from phoneprov_adapters.sql.tables.people import audit, newest_by_kind
 from phoneprov_core.kernel.actor import current_origin
+from phoneprov_core.kernel.ports import Clock
 from phoneprov_core.kernel.values import timestamp
 from phoneprov_core.people.audit import AuditEntry, AuditStore, TracedEntry, WantedEntries
 from phoneprov_core.people.audit_entries import entries
@@ -98,12 +98,13 @@ class SqlAudit(SqlQueries, AuditStore):
     async def add(self, entry: TracedEntry) -> None:
         await self._connection.execute(ADD_ENTRY, **_row_of(entry))
 
-    def of_trail(self, at: datetime) -> list[dict[str, Any]]:
-        """The entries of this transaction at this time, as parameters of ``ADD_ENTRY``."""
+    def of_trail(self, clock: Clock | None = None) -> list[dict[str, Any]]:
+        """The entries of this transaction, as parameters of ``ADD_ENTRY``; at the time of the
+        system without a ``clock``."""
         trail = self._connection.trail
         if not trail.records:
             return []
-        now, origin = timestamp(at), current_origin()
+        now, origin = timestamp((clock or system_clock)()), current_origin()
         made = entries(trail, new_id=ordered_id, now=now, origin=origin)
         return [_row_of(entry) for entry in made]
 
