@@ -54,6 +54,7 @@ def test_leaver_has_no_login_number_entry_or_working_phone(
     operator: Operator, office: Office
 ) -> None:
     mac = office.switch(5)
+    operator.page.wait_for_timeout(2500)  # The phone is away for a second after this restart.
     before = office.restarts_of(mac)
     assert "<line>2005</line>" in office.file_of(mac)
     operator.find("First5 Last5").follow("Leaver")
