@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from contract.joining.conftest import People, person, steps
+from phoneprov_core.kernel.errors import require
 from support.api import data_of
 from support.hotdesk import OTHER_IP, OTHER_MAC
 from support.switch_rig import a_desk_phone
@@ -193,3 +194,24 @@ async def test_number_of_a_joiner_has_the_protocol_of_the_desk(
     await a_desk_phone(people.admin, mac=OTHER_MAC, phone_ip=OTHER_IP, software_type=family)
     await people.join(person("grace", block=BLOCK, template="office", mac=OTHER_MAC, pin=False))
     assert (await people.extension("300") or {})["type"] == kind
+
+
+async def test_number_that_comes_back_has_another_password_than_at_the_successor(
+    people: People,
+) -> None:
+    await people.join(*(person(name, block=BLOCK, pin=False) for name in ("ann", "bob")))
+    number = await people.extension("300")
+    assert number is not None
+
+    async def password() -> str:
+        async with people.office.api.container.database().read() as tx:
+            return require(await tx.extensions.find(number["uuid"]), "extension").password
+
+    passwords = [await password()]
+    left = await handed(people, ("ann", "bob"))
+    passwords.append(await password())
+    undone = await people.undo(left["act"])
+    passwords.append(await password())
+
+    assert "300 is the person's again, with another password." in said(undone)
+    assert len(set(passwords)) == 3
